@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("the delegate of an awaited request can decide about redirects")
+  @Test("the delegate that is passed to an async method of URLSession can decide about redirects")
   func delegate() async throws {
     try await withServer { request in
       request.path == "/moved" ? Reply(status: 302, fields: ["Location": "/there"]) : .text("there")
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("if many awaited requests are cancelled while their responses arrive, each request ends once")
+  @Test("if many tasks that await requests are cancelled while the responses arrive, each request ends once")
   func cancellationRace() async throws {
     try await withServer { _ in
       .text("here")
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test("an awaited request throws the errors of the session")
+  @Test("awaiting a request throws the error of the session's task")
   func errors() async throws {
     try await withSession { session in
       #expect(await code { try await session.data(from: URL(string: "http://127.0.0.1:1/")!) } == .cannotConnectToHost)

@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("upload tasks with completion handlers send data or a file")
+  @Test("an upload task with a completion handler can send data or a file")
   func uploads() async throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)")
     try Data("from a file".utf8).write(to: file)
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test("a completed task releases its own delegate and its completion handler")
+  @Test("a completed task releases its delegate and its completion handler")
   func release() async throws {
     try await withServer { _ in
       .text("here")

@@ -9,7 +9,7 @@ import Testing
 @testable import LupineReactor
 @testable import LupineURLSession
 
-/// Notes when its tasks wait and end.
+/// A session's delegate that records when its tasks wait for a network, receive data and end.
 private final class WaitingDelegate: NSObject, URLSessionDataDelegate {
   let notes = Notes()
   let waiting = Gate()
@@ -38,7 +38,7 @@ struct ConnectivityTests {
   private let resolver = SwitchedResolver()
   private let delegate = WaitingDelegate()
 
-  /// Calls `body` with a session on the test's network.
+  /// Calls `body` with a session that uses the test's simulated network, and whose tasks wait for connectivity.
   private func withWaiting<Value>(
     _ configure: (URLSessionConfiguration) -> Void = { _ in }, _ body: (URLSession) async throws -> Value
   ) async throws -> Value {
@@ -77,7 +77,7 @@ struct ConnectivityTests {
         let task = session.uploadTask(with: request(origin, "PUT"), from: Data("content".utf8))
         task.resume()
         await delegate.waiting.wait()
-        // The network comes and goes while the name service still fails, so the task waits again.
+        // The network appears and disappears while name lookups still fail, so the task waits again.
         network.change(to: TestNetwork.online)
         network.change(to: TestNetwork.offline)
         goOnline()
@@ -154,8 +154,7 @@ struct ConnectivityTests {
   }
 
   @Test(
-    "if name servers don't answer after a network comes up, a lookup is repeated three times, then the task fails"
-  )
+    "if name servers don't answer after a network comes up, a lookup is repeated three times, then the task fails")
   func noNameServerAfterwards() async throws {
     try await withServer { _ in
       .text("")
@@ -282,7 +281,7 @@ struct ConnectivityTests {
 
 @Suite("NWPathMonitor", .timeLimit(.minutes(10)))
 struct NWPathMonitorTests {
-  @Test("a path monitor reports the current path and each change on its queue, and reports nothing after cancel")
+  @Test("NWPathMonitor reports the current path and each change on its queue, and reports nothing after cancel")
   func changes() async {
     let network = TestNetwork(TestNetwork.offline)
     let monitor = NWPathMonitor(.prohibited([]), source: network.source)
@@ -312,7 +311,7 @@ struct NWPathMonitorTests {
     #expect(notes.all.count == 3 && network.watcherCount == 0)
   }
 
-  @Test("a path monitor's path contains only interfaces of the required type, and none of the prohibited types")
+  @Test("NWPathMonitor's path contains only interfaces of the required type, and none of the prohibited types")
   func filters() {
     let network = TestNetwork.network("wwan0", "wlan0", "eth0")
     func names(_ filter: PathFilter) -> [String] { NWPath(network, filter).availableInterfaces.map(\.name) }
@@ -322,7 +321,7 @@ struct NWPathMonitorTests {
     #expect(NWPath(nil, .prohibited([])).status == .requiresConnection)
   }
 
-  @Test("releasing a path monitor ends its watch of the network")
+  @Test("releasing an NWPathMonitor stops watching the network")
   func release() {
     let network = TestNetwork(TestNetwork.online)
     var monitor: NWPathMonitor? = NWPathMonitor(.prohibited([]), source: network.source)

@@ -37,7 +37,7 @@ import Testing
     mayAnswer.open()
     #expect(await settles { heldSession == nil && heldTask == nil })
     #expect(bodies.all == ["here"])
-    // The session wasn't invalidated, but its connections are closed.
+    // The connections are closed even though the session wasn't invalidated.
     #expect(await settles { origin.openConnectionCount == 0 })
   }
 

@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(
-    "a GET with a body, a request without a URL, and unreadable resume data fail as in Foundation")
+    "a GET with a body, a request without a URL, and malformed resume data fail with the same errors as in Foundation")
   func refusals() async throws {
     try await withServer { _ in
       .text("here")
@@ -183,7 +183,7 @@ import Testing
     #expect(try NSKeyedUnarchiver.unarchivedObject(ofClass: HTTPCookie.self, from: data) == cookie)
   }
 
-  @Test("each app group identifier has one cookie storage, which can sort its cookies by sort descriptors")
+  @Test("each app group identifier has one cookie storage, whose cookies can be sorted by sort descriptors")
   func cookieStorage() throws {
     let group = HTTPCookieStorage.sharedCookieStorage(forGroupContainerIdentifier: "group")
     #expect(group === HTTPCookieStorage.sharedCookieStorage(forGroupContainerIdentifier: "group"))

@@ -16,7 +16,7 @@ struct NetworkSettingsTests {
     return request
   }
 
-  /// Returns the engine's request, as a session with a configuration sends it.
+  /// Returns the EngineRequest to which a session with this configuration converts the URLRequest.
   private func converted(
     _ request: URLRequest, _ configure: (URLSessionConfiguration) -> Void = { _ in }
   ) throws -> EngineRequest {

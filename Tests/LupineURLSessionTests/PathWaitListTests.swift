@@ -7,7 +7,7 @@ import Testing
 @testable import LupineReactor
 @testable import LupineURLSession
 
-@Suite("The list of waiters for a network")
+@Suite("The list of tasks that wait for a network")
 struct PathWaitListTests {
   private let outcomes = Notes()
 
@@ -77,7 +77,7 @@ struct PathWaitListTests {
     #expect(due(&list, at: 5_000) == 1)
   }
 
-  @Test("many tasks that wait for a network continue in the order of their arrival, spread over at most two seconds")
+  @Test("many tasks that wait for a network continue in the order in which they started to wait, spread over up to 2 s")
   func spread() {
     var list = PathWaitList()
     for number in 0..<4_000 { _ = add(&list, "\(number)") }
@@ -89,7 +89,7 @@ struct PathWaitListTests {
     #expect(outcomes.all == (0..<4_000).map { "\($0) path" })
   }
 
-  @Test("a few tasks that wait for a network continue at intervals of 2 ms")
+  @Test("when a network appears, a few tasks that wait for the network continue at intervals of 2 ms")
   func few() {
     var list = PathWaitList()
     for number in 0..<3 { _ = add(&list, "\(number)") }

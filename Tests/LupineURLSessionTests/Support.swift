@@ -38,7 +38,7 @@ extension OriginServer {
   }
 }
 
-/// The arguments that a completion handler received.
+/// The arguments with which a task's completion handler was called: data, response and error.
 struct Outcome: Sendable {
   var data: Data?
   var file: URL?
@@ -50,7 +50,7 @@ struct Outcome: Sendable {
   var code: URLError.Code? { (error as? URLError)?.code }
 }
 
-/// Calls `start` with a completion handler, and returns what the handler is called with.
+/// Resumes the task that `start` creates with a completion handler. Returns the arguments that the handler receives.
 func outcome(
   _ start: (@escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
 ) async -> Outcome {
@@ -59,7 +59,7 @@ func outcome(
   }
 }
 
-/// Collects notes of events, from any thread.
+/// A list of events, as text, to which any thread may append.
 final class Notes: Sendable {
   private let lines = Mutex<[String]>([])
 
@@ -68,7 +68,7 @@ final class Notes: Sendable {
   func add(_ line: String) { lines.withLock { $0.append(line) } }
 }
 
-/// Returns the error's code if `body` throws a `URLError`.
+/// Returns the code of the `URLError` that `body` throws, or nil if `body` throws no URLError.
 func code<Value>(_ body: () async throws -> Value) async -> URLError.Code? {
   do {
     _ = try await body()
@@ -78,7 +78,7 @@ func code<Value>(_ body: () async throws -> Value) async -> URLError.Code? {
   }
 }
 
-/// Returns whether the condition becomes true within the limit. Checks it every 3 ms, and leaves the thread free in between.
+/// Returns whether the condition becomes true within the time limit. Checks the condition every 3 ms, without blocking the thread.
 func settles(within limit: Duration = .seconds(60), _ condition: () -> Bool) async -> Bool {
   let deadline = ContinuousClock.now + limit
   while ContinuousClock.now < deadline {
@@ -90,7 +90,7 @@ func settles(within limit: Duration = .seconds(60), _ condition: () -> Bool) asy
   return condition()
 }
 
-/// A session or task delegate that notes its calls.
+/// A delegate of a session or a task that records the calls of its methods.
 final class NotingDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
   let notes = Notes()
   let isInvalid = Gate()

@@ -14,7 +14,8 @@ extension URLSession {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct TaskTests {
-  @Test("a task runs again after as many calls of resume as of suspend, and a new task needs one more call of resume")
+  @Test(
+    "a suspended task continues after as many calls of resume as of suspend; a new task needs one more call of resume")
   func suspension() async throws {
     try await withServer { _ in
       .text("here")
@@ -39,7 +40,7 @@ extension URLSession {
     }
   }
 
-  @Test("a session lists, by kind, the tasks that were resumed and haven't ended")
+  @Test("getAllTasks and getTasksWithCompletionHandler list the tasks that were resumed and haven't ended")
   func list() async throws {
     try await withServer { _ in
       .hold
@@ -136,7 +137,7 @@ extension URLSession {
     }
   }
 
-  @Test("a task keeps the expected byte counts that the caller sets")
+  @Test("a task's countOfBytesClientExpectsToSend and …ToReceive keep the values that the caller sets")
   func expectedByteCounts() throws {
     let task = URLSession.shared.dataTask(with: try #require(URL(string: "http://127.0.0.1/")))
     #expect(task.countOfBytesClientExpectsToSend == NSURLSessionTransferSizeUnknown)
@@ -147,7 +148,7 @@ extension URLSession {
     task.cancel()
   }
 
-  @Test("a test can replace a session's task with an instance of a subclass, without a session")
+  @Test("a program can create an instance of a URLSessionTask subclass without a session")
   func standIn() {
     final class Mock: URLSessionDataTask, @unchecked Sendable {
       let notes = Notes()

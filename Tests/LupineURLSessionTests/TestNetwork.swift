@@ -6,7 +6,7 @@ import Synchronization
 @testable import LupineReactor
 @testable import LupineURLSession
 
-/// A network for the tests of waiting.
+/// A simulated network for tests of tasks that wait for connectivity. The test sets its state.
 final class TestNetwork: Sendable {
   private struct State {
     var network: NetworkState?
@@ -14,7 +14,7 @@ final class TestNetwork: Sendable {
     var watchCount: UInt64 = 0
   }
 
-  /// Ends a watch when it is released.
+  /// Stops watching the simulated network when this object is released.
   private final class Watch: Sendable {
     let end: @Sendable () -> Void
     init(_ end: @escaping @Sendable () -> Void) { self.end = end }
@@ -24,7 +24,7 @@ final class TestNetwork: Sendable {
   private let state: Mutex<State>
   private let isReadable: Bool
 
-  /// Creates a network. If it isn't readable, neither its state nor its changes can be observed.
+  /// Creates a simulated network with this state. If `isReadable` is false, neither the state nor its changes can be observed.
   init(_ network: NetworkState?, isReadable: Bool = true) {
     state = Mutex(State(network: network))
     self.isReadable = isReadable
@@ -45,7 +45,7 @@ final class TestNetwork: Sendable {
       })
   }
 
-  /// The number of watches in progress.
+  /// The number of observers that are watching the simulated network.
   var watcherCount: Int { state.withLock { $0.handlers.count } }
 
   func change(to network: NetworkState) {
@@ -56,16 +56,17 @@ final class TestNetwork: Sendable {
     for handler in handlers { handler(network) }
   }
 
-  /// A network without routes.
+  /// The state of a network without routes.
   static let offline = NetworkState()
-  /// A network with a route to its own subnet only, as before a router is found.
+  /// The state of a network with a route only to the local subnet, as before a router is found.
   static let local = network("eth0", routing: 24)
-  /// A network with a default route by Ethernet.
+  /// The state of a network with a default route through the Ethernet interface eth0.
   static let online = network("eth0")
-  /// A network with a default route by a modem.
+  /// The state of a network with a default route through the cellular modem wwan0.
   static let cellular = network("wwan0")
 
-  /// Returns a network with a route by each of the named links, to all addresses with the given prefix.
+  /// Returns the state of a network with a route through each of the named interfaces. The routes' destination is a prefix of
+  /// `prefixLength` bits; with 0, they are default routes.
   static func network(_ names: String..., routing prefixLength: Int = 0) -> NetworkState {
     var state = NetworkState()
     for (index, name) in names.enumerated() {
@@ -82,7 +83,7 @@ final class TestNetwork: Sendable {
   }
 }
 
-/// A resolver that finds every host on this machine, except while its network is down.
+/// A mock resolver that resolves every host name to 127.0.0.1, or fails while it is switched off.
 final class SwitchedResolver: HostResolver {
   private let isUp = Mutex(false)
   private let lookups = Mutex(0)

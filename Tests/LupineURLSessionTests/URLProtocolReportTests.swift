@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineURLSession
 
-/// Asks for a credential, and then answers with the decision that it has received.
+/// A URLProtocol that sends a Basic challenge, and whose response is the delegate's decision as text.
 private final class Guarded: URLProtocol, URLAuthenticationChallengeSender, @unchecked Sendable {
   override class func canInit(with request: URLRequest) -> Bool { request.url?.host == "guarded.example" }
 
@@ -45,7 +45,7 @@ private final class Guarded: URLProtocol, URLAuthenticationChallengeSender, @unc
   func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) { answer("rejected") }
 }
 
-/// Decides on challenges as the test says.
+/// A session's delegate that answers each challenge with the disposition and the user that the test sets.
 private final class Deciding: NSObject, URLSessionDataDelegate, Sendable {
   let disposition: URLSession.AuthChallengeDisposition
   let user: String?
@@ -63,7 +63,7 @@ private final class Deciding: NSObject, URLSessionDataDelegate, Sendable {
   }
 }
 
-/// Reports a response that a cache has stored.
+/// A URLProtocol that reports a cached response as valid.
 private final class Cached: URLProtocol {
   override class func canInit(with request: URLRequest) -> Bool { request.url?.host == "cached.example" }
 
@@ -75,7 +75,7 @@ private final class Cached: URLProtocol {
   }
 }
 
-/// Answers uploads only.
+/// A URLProtocol that accepts only upload tasks.
 private final class UploadsOnly: URLProtocol {
   override class func canInit(with task: URLSessionTask) -> Bool { task is URLSessionUploadTask }
 
@@ -88,7 +88,8 @@ private final class UploadsOnly: URLProtocol {
   }
 }
 
-/// The delegate's decision and the user of its credential, and the body with which `Guarded` answers, or nil if it fails.
+/// For each disposition of a challenge: the user of the delegate's credential, and the response body of the URLProtocol
+/// `Guarded`, or nil if the protocol fails.
 private let decisions: [(URLSession.AuthChallengeDisposition, String?, String?)] = [
   (.useCredential, "u", "used u"), (.useCredential, nil, "continued"), (.performDefaultHandling, nil, "default"),
   (.rejectProtectionSpace, nil, "rejected"), (.cancelAuthenticationChallenge, nil, nil),
@@ -110,7 +111,7 @@ private let decisions: [(URLSession.AuthChallengeDisposition, String?, String?)]
   }
 
   @Test(
-    "without a delegate, the sender of a URL protocol's challenge receives the decision to perform default handling")
+    "without a delegate, the sender of a URL protocol's challenge receives performDefaultHandling")
   func challengeWithoutDelegate() async throws {
     let url = try #require(URL(string: "http://guarded.example/"))
     try await withSession {
@@ -121,7 +122,7 @@ private let decisions: [(URLSession.AuthChallengeDisposition, String?, String?)]
     }
   }
 
-  @Test("a cached response that a URL protocol reports as valid is delivered, and completes the task")
+  @Test("if a URL protocol reports a cached response as valid, the task delivers that response and completes")
   func cachedResponse() async throws {
     let url = try #require(URL(string: "http://cached.example/"))
     try await withSession {
@@ -132,7 +133,7 @@ private let decisions: [(URLSession.AuthChallengeDisposition, String?, String?)]
     }
   }
 
-  @Test("a URL protocol can decide by a task's kind, such as upload, whether to handle the task's request")
+  @Test("canInit(with:) of a URL protocol can accept only tasks of one kind, such as uploads")
   func kindOfTask() async throws {
     try await withServer { _ in
       .text("of the server")

@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("JSON is written with sorted keys, and Content-Type is set unless the request already has one")
+  @Test("JSONEncoding sorts the keys, and sets Content-Type unless the request already has this field")
   func json() throws {
     let encoded = try JSONEncoding.default.encode(try request(.post), with: ["b": [1, 2], "a": "x"])
     #expect(encoded.httpBody.map { String(decoding: $0, as: UTF8.self) } == "{\"a\":\"x\",\"b\":[1,2]}")
@@ -70,7 +70,7 @@ import Testing
     #expect(try JSONEncoding.default.encode(try request(), with: nil).httpBody == nil)
   }
 
-  @Test("encoding fails for values that JSON or property lists can't represent")
+  @Test("JSONEncoding and PropertyListEncoding fail for values that their formats can't represent")
   func unrepresentable() throws {
     let request = try request(.post)
     #expect {
@@ -86,7 +86,9 @@ import Testing
     } throws: { error in (error as? AFError)?.isParameterEncodingError == true }
   }
 
-  @Test("property lists are encoded as XML or in the binary format", arguments: [PropertyListEncoding.xml, .binary])
+  @Test(
+    "PropertyListEncoding writes property lists as XML or in the binary format",
+    arguments: [PropertyListEncoding.xml, .binary])
   func propertyLists(encoding: PropertyListEncoding) throws {
     let encoded = try encoding.encode(try request(.post), with: ["a": 1, "b": ["x"]])
     #expect(encoded.value(forHTTPHeaderField: "Content-Type") == "application/x-plist")

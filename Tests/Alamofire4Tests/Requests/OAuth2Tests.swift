@@ -7,7 +7,7 @@ import Testing
 
 @testable import Alamofire4
 
-/// An adapter and retrier as in the documentation: requests that fail with 401 wait for one refresh.
+/// The adapter and retrier from Alamofire 4's documentation: all requests that fail with 401 wait for a single token refresh.
 final class OAuth2Handler: RequestAdapter, RequestRetrier {
   private let manager = makeManager()
   private let lock = NSLock()
@@ -16,7 +16,7 @@ final class OAuth2Handler: RequestAdapter, RequestRetrier {
   private var refreshToken: String
   private var isRefreshing = false
   private var waiting: [RequestRetryCompletion] = []
-  /// Called with the number of requests that wait for the refresh.
+  /// Called for each request that waits for the token refresh, with the number of waiting requests.
   private let onWaiting: (Int) -> Void
 
   init(baseURL: String, accessToken: String, refreshToken: String, onWaiting: @escaping (Int) -> Void) {

@@ -37,7 +37,7 @@ import Testing
     #expect(await Alamofire.upload(Data("x".utf8), to: "\(server.url)/echo").object()["body"] == "x")
   }
 
-  @Test("a request with an invalid URL string fails with invalidURL")
+  @Test("a request with an invalid URL string fails with AFError.invalidURL")
   func invalidURL() async {
     let response = await manager.request("").finished()
     let error = response.error as? AFError
@@ -46,7 +46,7 @@ import Testing
     #expect(response.request == nil && response.response == nil)
   }
 
-  @Test("a successful request provides its task, a delegate that contains the body, and no error")
+  @Test("a successful request has a task, no error, and a TaskDelegate that contains the body")
   func taskAndDelegate() async {
     let request = manager.request("\(server.url)/json")
     _ = await request.finished()
@@ -77,7 +77,7 @@ import Testing
     #expect(await request.finished().response?.statusCode == 200)
   }
 
-  @Test("the closure that is passed to stream receives the body, and the request doesn't collect the body in memory")
+  @Test("the closure that is passed to stream(closure:) receives the body, and the request doesn't store the body")
   func stream() async {
     let received = Shared(Data())
     let request = manager.request("\(server.url)/big?bytes=100000").stream { part in received.update { $0.append(part) }
@@ -87,7 +87,7 @@ import Testing
     #expect(response.data == nil && response.error == nil)
   }
 
-  @Test("a request's progress reaches the length of the response's body, and the progress handler is called")
+  @Test("a request's progress ends at the length of the response's body, and the progress handler is called")
   func progress() async {
     let last = Shared<Int64>(0)
     let queue = DispatchQueue(label: "progress")
@@ -143,7 +143,7 @@ import Testing
     request.resume()
     _ = await request.finished()
     request.cancel()
-    // The notification of the completion follows the response handlers' start.
+    // The notification of the completion is posted after the response handlers have started.
     await withCheckedContinuation { continuation in
       manager.session.delegateQueue.addOperation { continuation.resume() }
     }
@@ -152,7 +152,7 @@ import Testing
     #expect(Set(names.value) == Set(["didSuspend", "didResume", "didComplete", "didCancel"].map { prefix + $0 }))
   }
 
-  @Test("authenticate answers a Basic challenge, and sending authorizationHeader avoids the challenge")
+  @Test("authenticate(user:password:) answers a Basic challenge, and Request.authorizationHeader avoids one")
   func authentication() async throws {
     let server = try OriginServer.serving { request in
       guard request.fields.first("authorization") == "Basic dXNlcjpwYXNz" else {
@@ -169,7 +169,7 @@ import Testing
     let other = makeManager()
     let wrong = await other.request(server.url).authenticate(user: "user", password: "no").finished()
     #expect(wrong.response?.statusCode == 401)
-    // Without their managers, the requests would be cancelled.
+    // If their managers were deallocated, the requests would be cancelled.
     withExtendedLifetime([again, other]) {}
   }
 

@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  /// A server that answers 503 to the first `failures` requests.
+  /// Returns a server that responds with 503 to the first `failures` requests, and with 200 to all further requests.
   private func unsteadyServer(failures: Int) throws -> OriginServer {
     let left = Shared(failures)
     return try OriginServer.serving { request in
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test("an adapter can change each URLRequest, and the request property returns the changed one")
+  @Test("an adapter can change each URLRequest, and Request.request returns the changed URLRequest")
   func adapter() async throws {
     let server = try unsteadyServer(failures: 0)
     let manager = makeManager()
@@ -82,7 +82,8 @@ import Testing
     #expect(request.request?.value(forHTTPHeaderField: "X-Adapter") == "marked")
   }
 
-  @Test("if an adapter fails, the request fails with its error, and the original URLRequest is available")
+  @Test(
+    "if an adapter fails, the request fails with the adapter's error, and Request.request is the original URLRequest")
   func adapterError() async throws {
     let manager = makeManager()
     manager.adapter = Refuser(failures: 10)
@@ -131,7 +132,7 @@ import Testing
     #expect(failed.retryCount == 3 && down.requestCount == 4)
   }
 
-  @Test("a validation added to a completed request may cause a retry, unless a response handler was added before it")
+  @Test("a validation that fails on a completed request causes a retry, unless a response handler was added earlier")
   func lateValidation() async throws {
     for (limit, failures, retryCount) in [(5, 1, 1), (5, 2, 2), (1, 9, 1), (0, 9, 0)] as [(UInt, Int, UInt)] {
       let server = try unsteadyServer(failures: failures)

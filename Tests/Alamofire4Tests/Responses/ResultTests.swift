@@ -40,7 +40,7 @@ import Testing
     #expect(success.flatMapError { _ in Second() }.value == 1)
   }
 
-  @Test("withValue and ifSuccess call their closure only for a success, withError and ifFailure only for a failure")
+  @Test("withValue and ifSuccess call their closure only for a success; withError and ifFailure, only for a failure")
   func effects() {
     var calls: [String] = []
     success.withValue { calls.append("value \($0)") }.withError { _ in calls.append("no") }
@@ -77,7 +77,7 @@ import Testing
     #expect(download.debugDescription.contains("[TemporaryURL]: /tmp/a"))
   }
 
-  @Test("a Timeline computes the durations between its points in time")
+  @Test("a Timeline's durations are the differences of its times")
   func timeline() {
     let timeline = Timeline(
       requestStartTime: 10, initialResponseTime: 10.5, requestCompletedTime: 12, serializationCompletedTime: 12.25)

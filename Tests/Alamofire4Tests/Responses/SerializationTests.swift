@@ -21,7 +21,7 @@ import Testing
     return reason
   }
 
-  @Test("each response serializer returns the request's error if the request has failed")
+  @Test("if a request has failed, each response serializer returns the request's error")
   func errors() throws {
     let data = Data("{}".utf8)
     #expect(Request.serializeResponseData(response: nil, data: data, error: Failure()).error is Failure)
@@ -101,7 +101,7 @@ import Testing
     #expect(value == "b")
   }
 
-  @Test("the times in a response's timeline are in order, and agree with the task's metrics")
+  @Test("the times in a response's Timeline are in order, and match the task's metrics")
   func timeline() async throws {
     let server = try demoServer()
     let manager = makeManager()
@@ -116,7 +116,7 @@ import Testing
     #expect(timeline.requestCompletedTime == metrics.taskInterval.end.timeIntervalSinceReferenceDate)
     let first = metrics.transactionMetrics.last?.responseStartDate?.timeIntervalSinceReferenceDate
     #expect(timeline.initialResponseTime == first)
-    // Without its manager, the request would be cancelled.
+    // If its manager were deallocated, the request would be cancelled.
     withExtendedLifetime(manager) {}
   }
 
@@ -147,7 +147,7 @@ import Testing
   }
 }
 
-/// A value that is created from a response, as in the documentation.
+/// A value that is created from the JSON object in a response, as in Alamofire 4's documentation.
 private struct User: Sendable {
   struct Malformed: Error {}
 

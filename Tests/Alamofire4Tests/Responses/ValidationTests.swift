@@ -60,7 +60,7 @@ import Testing
     #expect(error?.acceptableContentTypes == ["text/html"] && error?.responseContentType == nil)
   }
 
-  @Test("validation closures run in order until one rejects the response")
+  @Test("a request's validation closures run in order until one of them rejects the response")
   func closures() async {
     let calls = Shared<[Int]>([])
     let response = await manager.request("\(server.url)/json")

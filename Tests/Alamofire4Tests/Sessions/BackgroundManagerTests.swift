@@ -7,7 +7,7 @@ import Testing
 
 @testable import Alamofire4
 
-/// Signals when the session has passed a file to the delegate.
+/// A SessionDelegate that signals a semaphore when the session passes a downloaded file to it.
 private final class Probe: SessionDelegate, @unchecked Sendable {
   let isCalled = DispatchSemaphore(value: 0)
 
@@ -31,7 +31,8 @@ private final class Probe: SessionDelegate, @unchecked Sendable {
     return configuration
   }
 
-  /// Records a download as an earlier process would have left it, with its complete body if it isn't nil.
+  /// Writes the record of a background download, as if an earlier process had started it. If `body` isn't nil, the download is
+  /// complete.
   private func leave(_ server: OriginServer, id: UInt64, body: String?) throws {
     let store = try TransferStore(folder: folder.url.appendingPathComponent("test.manager").path)
     defer { store.close() }
@@ -51,7 +52,7 @@ private final class Probe: SessionDelegate, @unchecked Sendable {
     try Data(body.utf8).write(to: URL(fileURLWithPath: record.bodyPath))
   }
 
-  /// Creates a manager and calls `setUp` on the main queue, as programs do.
+  /// Creates a SessionManager on the main queue, as programs do, and immediately calls `setUp` with the manager there.
   private func manager(
     _ delegate: SessionDelegate, _ setUp: @escaping @Sendable (SessionManager) -> Void
   ) async -> SessionManager {
@@ -85,7 +86,7 @@ private final class Probe: SessionDelegate, @unchecked Sendable {
     await isOver.wait()
     #expect(files.value["job 3"] == "finished before" && files.value["job 5"]?.contains("{") == true)
     #expect(ends.value.sorted() == ["3 true", "5 true"] && server.requestCount == 1)
-    // A new request gets the number after those of the earlier process.
+    // A new task's number follows the numbers of the earlier process's tasks.
     let request = manager.download("\(server.url)/json")
     #expect(request.task?.taskIdentifier == 6)
     request.cancel()

@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ServerTrustPolicyTests {
   private let server: OriginServer
   private let authority: SecCertificate
-  /// The server's certificate, the only one that it sends.
+  /// The server's leaf certificate. The server sends no other certificate.
   private let leaf: SecCertificate
   private let stranger: SecCertificate
 
@@ -35,7 +35,7 @@ import Testing
     let policies = policy.map { ["localhost": $0] } ?? [:]
     let manager = makeManager(policies: ServerTrustPolicyManager(policies: policies))
     let response = await manager.request(server.url).string()
-    // Without its manager, the request would be cancelled.
+    // If its manager were deallocated, the request would be cancelled.
     withExtendedLifetime(manager) {}
     return response
   }
@@ -57,7 +57,8 @@ import Testing
     #expect(await !isTrusted(.performRevokedEvaluation(validateHost: true, revocationFlags: 0)))
   }
 
-  @Test("performRevokedEvaluation detects a revoked certificate only by the revocation methods that its flags select")
+  @Test(
+    "performRevokedEvaluation detects a revoked certificate only with the methods that its flags select, OCSP or CRL")
   func revocation() async throws {
     let issuer = try ThrowawayAuthority()
     let latest = Shared<ThrowawayAuthority.Identity?>(nil)
@@ -107,7 +108,8 @@ import Testing
     #expect(hosts.value.first == "localhost")
   }
 
-  @Test("without validation, pinned certificates are compared with the server's; otherwise, they are the trust anchors")
+  @Test(
+    "pinCertificates uses its certificates as trust anchors or, without validation, compares them with the server's")
   func certificates() async {
     func pins(_ certificate: SecCertificate, chain: Bool, host: Bool = true) -> ServerTrustPolicy {
       .pinCertificates(certificates: [certificate], validateCertificateChain: chain, validateHost: host)
@@ -123,7 +125,7 @@ import Testing
       await !isTrusted(.pinCertificates(certificates: [], validateCertificateChain: false, validateHost: false)))
   }
 
-  @Test("pinned keys are compared with the keys of the certificates in the server's chain")
+  @Test("pinPublicKeys compares its keys with the keys of the certificates in the server's chain")
   func keys() async throws {
     func pins(_ certificate: SecCertificate, chain: Bool) -> ServerTrustPolicy {
       .pinPublicKeys(publicKeys: [certificate.publicKey], validateCertificateChain: chain, validateHost: true)

@@ -218,7 +218,7 @@ import Testing
     #expect(errors.value == [false, true])
   }
 
-  @Test("SessionDelegate calls its closures for converted tasks, resumed downloads, background events and invalidation")
+  @Test("SessionDelegate has closures for converted tasks, resumed downloads, background events and invalidation")
   func sessionEvents() async {
     let calls = Shared<[String]>([])
     let done = Gate()
@@ -274,7 +274,7 @@ import Testing
   }
 }
 
-/// Reads one of the delegate's closures in its deinitializer.
+/// An object whose deinitializer reads one of the SessionDelegate's closures.
 private final class DelegateUser: Sendable {
   private let delegate: SessionDelegate
 

@@ -7,7 +7,7 @@ import Synchronization
 @testable import Alamofire4
 
 extension DataRequest {
-  /// Waits for the response, which is delivered off the main queue.
+  /// Waits for the response without a serializer, and returns it. The handler doesn't run on the main queue.
   func finished() async -> DefaultDataResponse {
     await withCheckedContinuation { continuation in
       response(queue: .global()) { continuation.resume(returning: $0) }
@@ -22,7 +22,7 @@ extension DataRequest {
 
   func string() async -> DataResponse<String> { await serialized(DataRequest.stringResponseSerializer()) }
 
-  /// Waits for the response, and returns the string members of the JSON object in its body.
+  /// Waits for the response, whose body is a JSON object. Returns the object's members whose values are strings.
   func object() async -> [String: String] {
     let text = await string().value ?? ""
     let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
@@ -44,7 +44,7 @@ extension DownloadRequest {
   }
 }
 
-/// A value that several threads may use.
+/// A value, protected by a mutex, that several threads can read and change.
 final class Shared<Value: Sendable>: Sendable {
   private let storage: Mutex<Value>
 
@@ -63,17 +63,17 @@ final class Shared<Value: Sendable>: Sendable {
   }
 }
 
-/// A server with the routes of the demo.
+/// Starts a server that answers requests as LupineDemo's server does.
 func demoServer() throws -> OriginServer { try OriginServer.serving { DemoRoutes.reply(to: $0) } }
 
-/// Creates a manager whose requests don't share state with those of other tests.
+/// Creates a SessionManager with an ephemeral configuration, so that tests don't share cookies, credentials or a cache.
 func makeManager(
   delegate: SessionDelegate = SessionDelegate(), policies: ServerTrustPolicyManager? = nil
 ) -> SessionManager {
   SessionManager(configuration: .ephemeral, delegate: delegate, serverTrustPolicyManager: policies)
 }
 
-/// A new directory, which is removed with the object.
+/// A new temporary directory. It is deleted when this object is released.
 final class Folder: Sendable {
   let url: URL
 

@@ -17,7 +17,8 @@ import Testing
     folder = try Folder()
   }
 
-  @Test("a downloaded file is moved to its destination, and options allow creating directories and replacing a file")
+  @Test(
+    "a download is moved to its destination; options permit the creation of directories and the replacement of a file")
   func destination() async throws {
     let target = folder.url.appendingPathComponent("new/file")
     func download(_ options: DownloadRequest.DownloadOptions) async -> DefaultDownloadResponse {
@@ -75,7 +76,7 @@ import Testing
     #expect(target.deletingLastPathComponent().path != "/tmp")
   }
 
-  @Test("a download's progress reaches the length of the file")
+  @Test("a download's progress ends at the length of the file")
   func progress() async throws {
     let last = Shared<Int64>(0)
     let queue = DispatchQueue(label: "progress")

@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(
-    "the result for a form that can't be encoded is an AFError, whatever the memory threshold",
+    "if a multipart form can't be encoded, encodingCompletion receives an AFError, whatever the memory threshold",
     arguments: [0, 1_000] as [UInt64])
   func failure(threshold: UInt64) async {
     let missing = folder.url.appendingPathComponent("missing.txt")

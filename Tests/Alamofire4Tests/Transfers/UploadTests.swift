@@ -38,7 +38,7 @@ import Testing
     #expect(await manager.upload(InputStream(data: Data("y".utf8)), with: request).object()["body"] == "y")
   }
 
-  @Test("an upload's uploadProgress reaches the length of the request's body")
+  @Test("an upload's uploadProgress ends at the length of the request's body")
   func progress() async {
     let last = Shared<Int64>(0)
     let queue = DispatchQueue(label: "progress")

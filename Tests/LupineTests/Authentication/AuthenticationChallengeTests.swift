@@ -23,7 +23,7 @@ import Testing
       answering: (TaskAuthentication(SessionAuthentication(), storage: storage), EngineRequest(uri: try URI(url))))
   }
 
-  @Test("a Basic challenge contains the server, the realm, the authentication method and the failed response")
+  @Test("the URLAuthenticationChallenge for a Basic 401 has the server, the realm, the method and the failed response")
   func basic() throws {
     let url = try #require(URL(string: "https://H.example:8443/x"))
     let response = HTTPURLResponse(url: url, statusCode: 401, httpVersion: nil, headerFields: nil)
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(
-    "the client uses the first Basic challenge, in any letter case and from any WWW-Authenticate line",
+    "the client answers the server's first Basic challenge, whatever its letter case and its WWW-Authenticate line",
     arguments: [
       (["Digest realm=\"d\"", "bAsIc realm=b"], "b"), (["Bearer, Basic realm=\"b\""], "b"),
       (["Basic realm=\"b\", Basic realm=\"c\""], "b"), (["Basic charset=\"UTF-8\", REALM=b"], "b"),
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(
-    "a challenge for a URL without a port has the default port of the URL's scheme",
+    "if a URL has no port, the protection space of its challenge has the default port of the URL's scheme",
     arguments: [("http", 80), ("https", 443)])
   func ports(scheme: String, port: Int) throws {
     let space = try #require(try challenge(["Basic"], at: "\(scheme)://h/")).protectionSpace
@@ -86,7 +86,7 @@ import Testing
     #expect(space.isAt(try #require(URL(string: "http://h.example"))))
   }
 
-  @Test("each rejected protection space leads to a challenge with the next weaker scheme, until no scheme remains")
+  @Test("after rejectProtectionSpace, the next challenge is for the next weaker scheme, until no scheme remains")
   func rejected() throws {
     let lines = ["Basic realm=b, Digest realm=d, nonce=n, qop=auth", "NTLM, Negotiate"]
     let methods = try (0..<5).map { try challenge(lines, rejected: $0)?.protectionSpace.authenticationMethod }
@@ -102,7 +102,7 @@ import Testing
     #expect(first.proposedCredential == me)
   }
 
-  @Test("a challenge proposes only the credential storage's default credential for the challenge's protection space")
+  @Test("a challenge's proposedCredential is the credential storage's default credential for the same protection space")
   func proposed() throws {
     let storage = URLCredentialStorage()
     let space = URLProtectionSpace(
@@ -128,7 +128,9 @@ import Testing
 
   // MARK: Answers
 
-  @Test("useCredential sends the given credential; if that is nil or can't be sent, the caller receives the 401")
+  @Test(
+    "with useCredential, the client sends the given credential, or delivers the 401 if the credential is nil or unusable"
+  )
   func useCredential() throws {
     let challenge = try #require(try challenge(["Basic"], failures: 3))
     #expect(challenge.outcome(of: .useCredential, credential: me) == .authorize("Basic bWU6cHc="))
@@ -153,7 +155,7 @@ import Testing
   // MARK: Advice
 
   @Test(
-    "the authentication advice for a 401 or 407 lists the offered schemes and a remedy; other statuses have none",
+    "the advice that a response's debugDescription gives for a 401 or 407 lists the offered schemes and a remedy",
     arguments: [
       (
         401, "WWW-Authenticate", "Digest realm=r, Negotiate, Digest realm=s", "offers Digest, Negotiate. ", "kinit"
@@ -177,7 +179,8 @@ import Testing
     #expect([200, 400, 403, 404].allSatisfy { advice($0) == nil })
   }
 
-  @Test("performDefaultHandling sends the proposed credential once, and a second 401 is delivered to the caller")
+  @Test(
+    "with performDefaultHandling, the proposed credential is sent once, and a second 401 is delivered to the caller")
   func defaultHandling() throws {
     let storage = URLCredentialStorage()
     let first = try #require(try challenge(["Basic"]))

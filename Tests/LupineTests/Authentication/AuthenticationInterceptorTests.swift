@@ -14,7 +14,7 @@ import Testing
 
   // MARK: Adapting a request
 
-  @Test("a credential that requires no refresh is applied immediately")
+  @Test("AuthenticationInterceptor applies a credential that requires no refresh to a request immediately")
   func apply() async throws {
     let fixture = InterceptorFixture(Token("a"))
     #expect(try await fixture.adapted() == "Bearer a")
@@ -22,7 +22,7 @@ import Testing
     #expect(fixture.authenticator.refreshCount == 0)
   }
 
-  @Test("a request fails while the interceptor has no credential, and succeeds after a credential has been set")
+  @Test("AuthenticationInterceptor makes requests fail until its credential has been set")
   func missingCredential() async throws {
     let fixture = InterceptorFixture(nil)
     let error = await #expect(throws: AuthenticationError.missingCredential) { try await fixture.adapted() }
@@ -32,7 +32,7 @@ import Testing
     #expect(fixture.interceptor.credential?.name == "a")
   }
 
-  @Test("requests that need a refreshed credential share one refresh, and then each continues once, in order")
+  @Test("requests that wait for the refresh of a credential share one refresh, and then continue in order")
   func proactiveRefresh() async throws {
     let fixture = InterceptorFixture(Token("a", requiresRefresh: true))
     let answers = Recorder<String>()
@@ -46,7 +46,9 @@ import Testing
     #expect(fixture.interceptor.credential?.name == "b")
   }
 
-  @Test("if a refresh fails, the waiting requests fail with its error, and the next request starts another refresh")
+  @Test(
+    "if a refresh of the credential fails, the waiting requests fail with its error, and the next request starts a new one"
+  )
   func proactiveRefreshFails() async throws {
     let fixture = InterceptorFixture(Token("a", requiresRefresh: true))
     let answers = Recorder<String>()
@@ -59,7 +61,9 @@ import Testing
     #expect(await answers.next() == "Bearer b")
   }
 
-  @Test("if each refreshed credential requires another refresh, refreshing stops at the refresh window's limit")
+  @Test(
+    "if every refreshed credential requires another refresh, AuthenticationInterceptor stops at its refresh window's limit"
+  )
   func endlessRefresh() async throws {
     let fixture = InterceptorFixture(
       Token("a", requiresRefresh: true), refresh: .immediate { _ in .success(Token("b", requiresRefresh: true)) })
@@ -69,7 +73,7 @@ import Testing
 
   // MARK: Retrying a refused request
 
-  @Test("a request that failed for a reason other than its credential isn't retried, whether or not it has a response")
+  @Test("AuthenticationInterceptor doesn't retry a request that failed for a reason other than its credential")
   func otherFailures() async throws {
     let fixture = InterceptorFixture(Token("a"))
     try await withRefused(status: 500, token: "a") { session, request in
@@ -80,7 +84,7 @@ import Testing
     #expect(fixture.authenticator.refreshCount == 0)
   }
 
-  @Test("a request that was answered with 401 isn't retried if the interceptor has no credential")
+  @Test("AuthenticationInterceptor doesn't retry a request that was answered with 401 if it has no credential")
   func refusedWithoutCredential() async throws {
     let fixture = InterceptorFixture(nil)
     try await withRefused(token: "a") { session, request in
@@ -88,7 +92,7 @@ import Testing
     }
   }
 
-  @Test("a request that was refused with an outdated credential is retried without a refresh")
+  @Test("a request that was refused with an outdated credential is retried with the current one, without a refresh")
   func staleCredential() async throws {
     let fixture = InterceptorFixture(Token("b"))
     try await withRefused(token: "a") { session, request in
@@ -167,7 +171,7 @@ import Testing
     }
   }
 
-  @Test("after a failed refresh, setting a credential permits another refresh")
+  @Test("after a failed refresh, setting AuthenticationInterceptor's credential permits another refresh")
   func failureEndsWithCredential() async throws {
     let fixture = InterceptorFixture(Token("a"), refresh: .immediate { _ in .failure(Mishap("no refresh")) })
     try await withRefused(token: "a") { session, request in
@@ -212,7 +216,8 @@ import Testing
     }
   }
 
-  @Test("if the refresh of a replaced credential fails, the new credential can still be refreshed")
+  @Test(
+    "if the refresh of a credential fails after the credential was replaced, the new credential can still be refreshed")
   func failureOfAnOldCredential() async throws {
     let fixture = InterceptorFixture(Token("a"))
     try await withRefused(token: "a") { session, request in
@@ -230,7 +235,7 @@ import Testing
 
   // MARK: The refresh window
 
-  @Test("the interceptor refuses a sixth refresh within 30 s, and permits a refresh again later")
+  @Test("AuthenticationInterceptor refuses a sixth refresh within 30 s, and permits a refresh again later")
   func window() async throws {
     let fixture = InterceptorFixture(
       Token("a", requiresRefresh: true), refresh: .immediate { _ in .failure(Mishap("no refresh")) })
@@ -250,7 +255,7 @@ import Testing
     #expect(fixture.authenticator.refreshCount == 6)
   }
 
-  @Test("refreshes for refused requests count toward the limit of the refresh window")
+  @Test("a refresh that a refused request causes counts toward the limit of AuthenticationInterceptor's refresh window")
   func windowOfRefusals() async throws {
     let fixture = InterceptorFixture(
       Token("a"), refresh: .immediate { .success($0) }, window: .init(interval: 10, maximumAttempts: 2))
@@ -272,7 +277,7 @@ import Testing
     #expect(fixture.authenticator.refreshCount == 20)
   }
 
-  @Test("the public initializer uses the default refresh window and the real clock")
+  @Test("AuthenticationInterceptor.init uses the default refresh window and the system clock")
   func publicInitialiser() async throws {
     var duration = Duration.zero
     // On a busy machine six refreshes may take longer than the window; try again then.

@@ -10,7 +10,8 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct AuthenticationRaceTests {
-  @Test("while an interceptor calls an authenticator or a credential, both can read the interceptor's credential")
+  @Test(
+    "an authenticator and a credential can read AuthenticationInterceptor.credential while the interceptor calls them")
   func callsFromWithin() async throws {
     let fixture = Mutex<InterceptorFixture?>(nil)
     let names = Recorder<String?>()
@@ -36,7 +37,8 @@ import Testing
     fixture.withLock { $0 = nil }
   }
 
-  @Test("only the first completion of a refresh has an effect, even if the next refresh is already running")
+  @Test(
+    "if an authenticator completes a refresh twice, the second call has no effect, even if the next refresh is running")
   func answeringTwice() async throws {
     let fixture = InterceptorFixture(Token("a", requiresRefresh: true))
     let answers = Recorder<String>()
@@ -85,7 +87,9 @@ import Testing
     fixture.withLock { $0 = nil }
   }
 
-  @Test("each request from many threads completes once, and the interceptor runs only one refresh at a time")
+  @Test(
+    "AuthenticationInterceptor runs one refresh at a time for requests on many threads, and each request completes once"
+  )
   func manyThreads() async throws {
     let running = Atomic(0)
     let runningMax = Atomic(0)

@@ -13,10 +13,10 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct ClientCertificateChainTests {
-  /// A session's delegate that presents a client certificate, or none, and records metrics.
+  /// A session's delegate that answers client certificate challenges with `credential`, if there is one, and records metrics.
   private final class Presenter: NSObject, URLSessionTaskDelegate {
     let metrics = Recorder<URLSessionTaskMetrics>()
-    /// The number of requests for a client certificate.
+    /// The number of client certificate challenges that the delegate has received.
     let count = Atomic(0)
     private let credential: URLCredential?
 
@@ -49,7 +49,7 @@ import Testing
     return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
   }
 
-  /// Returns a server that requests certificates which the authority, or an intermediate one, has issued.
+  /// Returns a TLS identity for a server that requests a client certificate issued by the authority or by its intermediates.
   private func server(_ authority: ThrowawayAuthority, requiresClientCertificate: Bool) throws -> ServerIdentity {
     try ServerIdentity(
       try authority.issue(names: ["localhost"], addresses: ["127.0.0.1"]), authorityPEM: authority.certificatePEM,
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(
-    "the client certificate is sent with the credential's intermediate certificates or, without any, those of the identity",
+    "the client sends its certificate with the credential's intermediate certificates, or else with the identity's",
     arguments: [TLSVersion.v1_2, .v1_3])
   func intermediates(version: TLSVersion) async throws {
     let authority = try ThrowawayAuthority()
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(
-    "a server that isn't trusted gets no client certificate, and the delegate isn't asked for one",
+    "the client sends no certificate to a server that it doesn't trust, and doesn't ask the delegate for one",
     arguments: [TLSVersion.v1_2, .v1_3])
   func untrusted(version: TLSVersion) async throws {
     let (authority, other) = (try ThrowawayAuthority(), try ThrowawayAuthority())
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(
-    "the metrics of a task that opened a connection include the opening, even after a client certificate challenge",
+    "a task's metrics include the connection's opening, even if the delegate chose a client certificate meanwhile",
     arguments: [true, false])
   func metrics(presentsCertificate: Bool) async throws {
     let authority = try ThrowawayAuthority()

@@ -15,7 +15,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ClientCertificateTests {
   typealias Answer = @Sendable (URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?)
 
-  /// A delegate that answers challenges for the session, and records them.
+  /// A session's delegate that answers client certificate challenges with the test's closures, and records the challenges.
   private final class SessionAnswers: NSObject, URLSessionTaskDelegate {
     let challenges = Mutex<[URLAuthenticationChallenge]>([])
     private let answer: Answer
@@ -43,7 +43,7 @@ import Testing
     var count: Int { challenges.withLock { $0.count } }
   }
 
-  /// A task's own delegate, which answers its challenges.
+  /// A task's delegate that answers the task's challenges with the test's closure, and counts the challenges.
   private final class TaskAnswers: NSObject, URLSessionTaskDelegate {
     let count = Atomic(0)
     private let answer: Answer
@@ -85,7 +85,7 @@ import Testing
     return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
   }
 
-  /// Requests "/" from the server that asks for a client certificate. Returns the response's status and body.
+  /// Requests "/" from the test server that requests a client certificate. Returns the response's status code and body.
   private func visit(_ session: URLSession, delegate: (any URLSessionTaskDelegate)? = nil) async throws -> (
     Int?, String
   ) {
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(
-    "a challenge for a client certificate lists the accepted authorities, and the session's delegate answers it",
+    "the session's delegate receives the challenge for a client certificate, with the authorities that the server accepts",
     arguments: [TLSVersion.v1_2, .v1_3])
   func answered(version: TLSVersion) async throws {
     let credential = try Self.credential()
@@ -229,7 +229,7 @@ import Testing
         let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
         #expect(error?.code == .clientCertificateRejected || error?.code == .networkConnectionLost)
       }
-      // A refused certificate isn't remembered.
+      // The session doesn't remember a refused certificate, so each request calls the delegate.
       #expect(delegate.count == 2)
       let none = self.session(nil, version: version, authority: authority.certificatePEM)
       let missing = await #expect(throws: URLError.self) { try await none.data(from: url) }
@@ -324,7 +324,8 @@ import Testing
     }
   }
 
-  @Test("after a client certificate challenge, the body is sent, even from a stream that can be read only once")
+  @Test(
+    "after a client certificate challenge, the request's body is sent, even from a stream that can be read only once")
   func bodies() async throws {
     let authority = try ThrowawayAuthority()
     let identity = try authority.issue(names: ["localhost"], addresses: ["127.0.0.1"])

@@ -30,7 +30,7 @@ import Testing
   // MARK: NTLM
 
   @Test(
-    "the first message of NTLM is sent without the body, and requests without the credential don't share the connection",
+    "NTLM's first message is sent without the request's body, and requests without the credential use other connections",
     arguments: [false, true])
   func ntlm(isEncrypted: Bool) async throws {
     let server = NTLMServer()
@@ -45,7 +45,7 @@ import Testing
         .response
       #expect(wrong.value == "refused" && wrong.response?.statusCode == 401)
       #expect(server.messages.suffix(3) == ["0:0", "2:1", "2:3"])
-      // The authenticated connection is used again, without further messages.
+      // The request reuses the authenticated connection without further NTLM messages.
       let again = await session.request(origin.url).authenticate(username: "u", password: "p").serializingString()
         .response
       #expect(again.value == "in " && server.messages.suffix(2) == ["0:0", "1:0"])
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(
-    "if an NTLM challenge closes the connection or has an oversized body, NTLM restarts once on a new connection",
+    "if the 401 with the NTLM challenge closes the connection or has a long body, NTLM restarts once on a new connection",
     arguments: [false, true])
   func closedOnce(isLong: Bool) async throws {
     let server = NTLMServer()
@@ -108,7 +108,7 @@ import Testing
       try peer.serve { request in
         let reply = server.reply(to: request, on: peer.connectionIndex)
         guard peer.connectionIndex == 1 else { return reply }
-        // The rest of the body is still unsent when the engine discards it.
+        // The server is still sending the 4 GiB body when the engine discards the response.
         return isLong
           ? Reply(status: reply.status, fields: reply.fields, .pattern(byteCount: 1 << 32))
           : reply.with("Connection", "close")
@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test(
-    "after a redirect to another origin, the request sends no NTLM message there, and doesn't use NTLM's connection")
+    "after a redirect to another origin, the client sends no NTLM message there, and doesn't use the NTLM connection")
   func redirected() async throws {
     let server = NTLMServer()
     try await withServer { request in
@@ -188,7 +188,7 @@ import Testing
 
   // MARK: Negotiate
 
-  /// A security context that sends one token and then expects the server's token [9], or that throws `error`.
+  /// A mock security context. It sends the token [1] and expects the server's token [9], or throws `error` if it isn't nil.
   private struct Script: SecurityContext {
     let isMutual: Bool
     let error: SecurityContextError?
@@ -220,7 +220,8 @@ import Testing
     return authentication
   }
 
-  @Test("a successful response to a Negotiate token is accepted only if it proves the server's identity")
+  @Test(
+    "the client accepts a successful response to a Negotiate token only if the response proves the server's identity")
   func mutual() throws {
     for (isMutual, line, verdict) in [
       (true, "Negotiate CQ==", ConnectionAuthentication.Verdict.accepted), (false, "Negotiate CQ==", .untrusted),
@@ -258,7 +259,8 @@ import Testing
     #expect(demands == [true, false, false])
   }
 
-  @Test("a proxy may omit the Negotiate token that proves its identity, but a wrong token is refused")
+  @Test(
+    "a proxy's response may omit the Negotiate token that proves the proxy's identity, but a wrong token is refused")
   func proxyProof() throws {
     let address = try #require(ProxyAddress(Proxy("http://proxy.example:3128")))
     for (line, verdict) in [
@@ -364,7 +366,7 @@ import Testing
     #expect(try group(isPassedOn: true) == 2)
     #expect(try group(isPassedOn: true) == 2)
     #expect(try group(isPassedOn: false) == 3)
-    // If the group's connection is missing, the handshake restarts in a new group.
+    // If the pool no longer has the group's connection, the handshake restarts in a new group.
     let restarted = begun(session)
     #expect(try restarted.prepare(isPassedOn: true, certificate: { nil })?.group == 2)
     #expect(restarted.connectionIsMissing())

@@ -17,7 +17,7 @@ import Testing
     URLCredential(user: user, password: password, persistence: persistence)
   }
 
-  @Test("credentials are equal if all their parts are equal, and no description contains the password")
+  @Test("URLCredentials are equal if all their properties are equal, and a credential's description omits the password")
   func credentials() {
     let one = credential("me", "secret-word")
     #expect(one.user == "me" && one.password == "secret-word" && one.hasPassword && one.persistence == .forSession)
@@ -32,7 +32,7 @@ import Testing
     #expect("\(one)".contains("me"))
   }
 
-  @Test("protection spaces are equal if the server, realm and authentication method are equal")
+  @Test("URLProtectionSpaces are equal if their server, realm and authentication method are equal")
   func spaces() {
     func space(
       _ host: String = "h", _ port: Int = 80, _ scheme: String? = "http", _ realm: String? = "r",
@@ -96,7 +96,9 @@ import Testing
 
   // MARK: Storage
 
-  @Test("a credential storage keeps credentials by protection space and user, and the first one becomes the default")
+  @Test(
+    "URLCredentialStorage stores credentials by protection space and user; a space's first credential becomes the default"
+  )
   func storage() {
     let storage = URLCredentialStorage()
     #expect(storage.credentials(for: space) == nil && storage.defaultCredential(for: space) == nil)
@@ -114,7 +116,7 @@ import Testing
     let other = URLProtectionSpace(
       host: "h.example", port: 80, protocol: "http", realm: "other", authenticationMethod: space.authenticationMethod)
     #expect(storage.defaultCredential(for: other) == nil && storage.credentials(for: other) == nil)
-    // A new password for the default's user changes the default too.
+    // A new password for the user of the default credential changes the default credential, too.
     storage.set(credential("b", "new"), for: space)
     #expect(storage.defaultCredential(for: space)?.password == "new")
   }
@@ -135,7 +137,7 @@ import Testing
     storage.remove(credential("b"), for: space)
   }
 
-  @Test("a credential with persistence none isn't stored; all others are kept in memory")
+  @Test("URLCredentialStorage doesn't store a credential with the persistence none, and stores all others in memory")
   func persistence() {
     let storage = URLCredentialStorage()
     storage.set(credential("a", "p", .none), for: space)
@@ -150,7 +152,7 @@ import Testing
   }
 
   @Test(
-    "a storage removes a synchronizable credential only if the option for removing synchronizable credentials is true")
+    "URLCredentialStorage removes a synchronizable credential only if the option for removing such credentials is true")
   func synchronizable() throws {
     let storage = URLCredentialStorage()
     let synchronizable = credential("a", "p", try #require(URLCredential.Persistence(rawValue: 3)))
@@ -165,14 +167,14 @@ import Testing
     #expect(storage.credentials(for: space) == nil)
   }
 
-  @Test("a credential storage posts a notification for each change, and none if a call changes nothing")
+  @Test("URLCredentialStorage posts a notification for each change, and none for a call that changes nothing")
   func notifications() {
     let storage = URLCredentialStorage()
     let count = Mutex(0)
     let observer = NotificationCenter.default.addObserver(
       forName: .NSURLCredentialStorageChanged, object: storage, queue: nil
     ) { _ in
-      // The storage isn't locked, so the observer may use it.
+      // The storage posts the notification without a lock, so the observer can call the storage.
       _ = storage.allCredentials
       count.withLock { $0 += 1 }
     }
@@ -209,7 +211,7 @@ import Testing
     #expect(storage.credentials(for: space) == ["a": credential("a")])
   }
 
-  @Test("concurrent use of a credential storage loses no credentials")
+  @Test("concurrent calls of URLCredentialStorage lose no credentials")
   func threads() {
     let storage = URLCredentialStorage()
     DispatchQueue.concurrentPerform(iterations: 200) { index in

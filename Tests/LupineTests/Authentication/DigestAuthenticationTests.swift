@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(
-    "with Expect: 100-continue, a body, even a stream that can be read only once, is sent only with the credential",
+    "with Expect: 100-continue, the body is sent only with the Digest credential, so a stream needs to be read only once",
     arguments: [false, true])
   func expectation(isStream: Bool) async throws {
     let server = DigestServer()
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test("after a redirect within the origin, a new Digest Authorization field is sent")
+  @Test("after a redirect within the origin, the request has a new Digest Authorization field")
   func redirect() async throws {
     let server = DigestServer()
     try await withServer { request in

@@ -11,7 +11,7 @@ import Testing
 @testable import LupineURLSession
 
 extension ProxyAuthenticationTests {
-  /// Returns the storage with a default credential for the proxy.
+  /// Returns a credential storage with a default credential for the proxy and the authentication method.
   func storage(
     _ proxy: OriginServer, user: String = "u", password: String = "p", method: String
   ) -> URLCredentialStorage {
@@ -37,8 +37,8 @@ extension ProxyAuthenticationTests {
     }
   }
 
-  /// Runs a proxy that opens a tunnel if `answer` returns nil, and then acts as the origin. Otherwise it sends that
-  /// answer, and reads the next CONNECT on the same connection.
+  /// Calls `body` with a proxy that answers each CONNECT with the reply that `answer` returns. If `answer` returns nil, the
+  /// proxy accepts the tunnel, starts TLS, and answers requests with `origin`.
   func withTunnelProxy<Value>(
     _ answer: @escaping @Sendable (ReceivedRequest, Int) -> Reply?,
     origin: @escaping @Sendable (ReceivedRequest) -> Reply,

@@ -14,7 +14,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ProxyAuthenticationTests {
   // MARK: Forwarded requests
 
-  @Test("authentication failures of the proxy and of the origin are counted separately")
+  @Test("a request answers its proxy's challenge and then the origin's, because their failures are counted separately")
   func separateCounts() async throws {
     try await withServer { request in
       if request.fields.first("Proxy-Authorization") == nil { return Self.refusal("Basic realm=\"r\"") }
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(
-    "the storage's credential for a proxy answers the proxy's challenge, and the request's credential doesn't",
+    "a proxy's challenge is answered with the credential storage's credential for the proxy, not with the request's",
     arguments: [NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest], ["p", "wrong"])
   func stored(method: String, password: String) async throws {
     let server = DigestServer(isProxy: true)
@@ -131,10 +131,10 @@ import Testing
     #expect(authentication.resends(after: Self.digestChallenge, from: first, request))
     let prepared = try authentication.prepare(request, via: first)
     #expect(prepared?.authorization?.value?.hasPrefix("Digest ") == true)
-    // A redirect leads through the other proxy.
+    // After a redirect, the request uses the other proxy.
     #expect(try authentication.prepare(request, via: second) == nil)
     #expect(authentication.receive(head, to: request, via: second) == .accepted && !isAccepted)
-    // Another redirect leads through the first one again, whose answer is wrong.
+    // After another redirect, the request uses the first proxy again, which sends a wrong rspauth.
     _ = try authentication.prepare(request, via: first)
     #expect(authentication.receive(head, to: request, via: first) == .untrusted && isAccepted)
   }
@@ -157,13 +157,14 @@ import Testing
     let all: [AuthenticationOffer.Scheme] = [.negotiate, .ntlm, .basic]
     let (proxy, socks) = (try Proxy("http://p.example"), try Proxy("socks5h://p.example"))
     #expect(try schemes("http://h.example/", via: proxy) == (keepsApart ? all : [.basic]))
-    // A tunnel serves only this client.
+    // The proxy doesn't share a tunnel with other clients, so connection-based schemes are safe.
     #expect(try schemes("https://h.example/", via: proxy) == all)
     #expect(try schemes("http://h.example/", via: socks) == all)
     #expect(try schemes("http://h.example/", via: nil) == all)
   }
 
-  @Test("preparing a request may block the thread only if the request's proxy has used Negotiate")
+  @Test(
+    "creating a request's credentials may block the thread for a Kerberos ticket only if the proxy has used Negotiate")
   func mayBlock() throws {
     let session = SessionAuthentication()
     let (first, second) = (try Proxy("http://a.example:1"), try Proxy("http://b.example:1"))
@@ -195,7 +196,8 @@ import Testing
 
   // MARK: Tunnels
 
-  @Test("after a 407, CONNECT is repeated with the storage's credential, and requests without it don't use the tunnel")
+  @Test(
+    "after a 407, CONNECT is sent again with the storage's credential, and requests without it don't use the tunnel")
   func tunnel() async throws {
     try await withTunnelProxy { request, _ in
       request.fields.first("Proxy-Authorization") == "Basic dTpw" ? nil : Self.refusal("Basic realm=\"r\"")
@@ -251,13 +253,13 @@ import Testing
     let before = ProxyAuthentication(session, storage: nil)
     #expect(try before.prepare(request, via: proxy) == nil)
     #expect(before.resends(after: Self.digestChallenge, from: proxy, request))
-    // From now on, the password isn't sent to the proxy in clear.
+    // Because the proxy has offered Digest, the client no longer sends the password in the clear.
     let after = ProxyAuthentication(session, storage: nil)
     let prepared = try #require(try after.prepare(request, via: proxy))
     #expect(prepared.authorization != nil && prepared.authorization?.value == nil)
     #expect(prepared.group == AuthenticatedConnections.bareGroup)
     #expect(session.connections.withLock { $0.newGroup() } != AuthenticatedConnections.bareGroup)
-    // A forwarding proxy gets the credentials with each request, so that its connections are shared.
+    // Each forwarded request carries the proxy's credentials, so all requests can share connections to the proxy.
     let forwarded = try after.prepare(EngineRequest(uri: try URI("http://h.example/")), via: proxy)
     #expect(forwarded?.authorization != nil && forwarded?.group == nil)
   }
@@ -314,7 +316,7 @@ import Testing
     }
   }
 
-  /// A security context that always needs another token.
+  /// A mock security context whose handshake never ends: each step sends the token [1].
   private struct EndlessContext: SecurityContext {
     mutating func step(_ token: [UInt8]?) throws(SecurityContextError) -> SecurityContextStep { .proceed([1]) }
   }
@@ -344,7 +346,7 @@ import Testing
     }
   }
 
-  @Test("a request whose tunnel another request has taken gets a new first Negotiate message, at most three times")
+  @Test("a request gets a new first Negotiate message, at most three times, if another request takes its proxy tunnel")
   func replacedMessage() throws {
     let session = SessionAuthentication(AuthenticationSources(context: { _, _ in EndlessContext() }))
     let authentication = ProxyAuthentication(session, storage: nil)

@@ -11,7 +11,7 @@ extension TaskAuthentication {
     self.init(session, KnownCredentials(storage))
   }
 
-  /// Answers a challenge with a delegate's credential. Returns nil if the credential has no password.
+  /// Returns the Authorization field that answers the Digest challenge with the credential, or nil if that has no password.
   func answer(_ challenge: DigestChallenge, with credential: URLCredential, to request: EngineRequest) -> String? {
     PasswordCredential(credential).flatMap { answer(challenge, with: $0, to: request) }
   }

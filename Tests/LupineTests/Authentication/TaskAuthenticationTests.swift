@@ -29,12 +29,12 @@ import Testing
 
   private func fields(_ name: String, _ value: String) -> Fields { Fields([(name, value)]) }
 
-  /// Returns the parameter's value in an Authorization field, or nil if the field doesn't have the parameter.
+  /// Returns a parameter of the Authorization field `value`, such as its nonce, or nil if the field lacks the parameter.
   private func parameter(_ name: String, of value: String?) -> String? {
     Challenge.parse(value ?? "").first?.parameter(name)
   }
 
-  /// Returns the request with the Authorization field that answers a Digest challenge with these parameters.
+  /// Returns `request` with the Authorization field with which `task` answers a Digest challenge with these parameters.
   private func answered(
     _ task: TaskAuthentication, _ request: EngineRequest, parameters: String = "nonce=n, qop=auth"
   ) throws -> EngineRequest {
@@ -98,7 +98,7 @@ import Testing
     #expect(task().answer(challenge, with: me, to: request) == nil)
   }
 
-  @Test("for Digest, user name and password are normalized to form C (RFC 7616 §4)")
+  @Test("for Digest, the user name and the password are converted to Unicode Normalization Form C (RFC 7616 §4)")
   func normalization() throws {
     let decomposed = URLCredential(user: "e\u{301}", password: "e\u{301}", persistence: .none)
     let composed = URLCredential(user: "\u{E9}", password: "\u{E9}", persistence: .none)
@@ -123,7 +123,7 @@ import Testing
     #expect(parameter("nonce", of: value) == "n2" && parameter("username", of: value) == "me")
     let refused = fields("WWW-Authenticate", "Digest realm=r, nonce=n3, qop=auth")
     #expect(task.renewed(afterStatus: 401, refused, to: request) == nil)
-    // The refused credential is forgotten.
+    // The task has discarded the refused credential, so it can't answer even a stale nonce.
     #expect(task.renewed(afterStatus: 401, stale, to: request) == nil)
   }
 
@@ -155,7 +155,7 @@ import Testing
   func redirects() throws {
     let task = task()
     let first = try answered(task, try request("http://h.example/a/x"), parameters: "nonce=n, qop=auth, domain=\"/a/\"")
-    // The redirected request still contains the Authorization field of the first request.
+    // Before prepare(_:) changes it, the redirected request contains the Authorization field of the first request.
     func redirected(to url: String) throws -> String? {
       var next = first
       next.uri = try URI(url)
@@ -211,7 +211,8 @@ import Testing
   // MARK: Servers
 
   @Test(
-    "a task refuses a response whose Digest rspauth is wrong, and uses the nextnonce of a response with a correct one")
+    "a task refuses a response with a wrong Digest rspauth, and uses the nextnonce of a response with a correct rspauth"
+  )
   func verification() throws {
     let task = task()
     _ = try answered(task, try request())
@@ -261,7 +262,9 @@ import Testing
 
   // MARK: Challenges
 
-  @Test("a challenge uses the strongest scheme that has a default credential, or else the strongest scheme of all")
+  @Test(
+    "a challenge is for the strongest offered scheme with a default credential, or else for the strongest offered scheme"
+  )
   func offers() throws {
     let lines = "Basic realm=r, Digest realm=r, nonce=n, qop=auth, Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256"
     func challenge() throws -> URLAuthenticationChallenge? {

@@ -178,9 +178,10 @@ import Testing
     #expect(words[4] == body)
   }
 
-  /// Returns the arguments that bash passes to curl, with a process substitution's content in place of its name.
+  /// Returns the arguments that bash passes to curl when it runs the request's curl command.
   ///
-  /// A shell function replaces curl and writes each argument as a line of hex digits.
+  /// A shell function replaces curl, and writes each argument as a line of hex digits. For a process substitution, it writes
+  /// the content instead of the file name.
   private func words(of request: URLRequest) async throws -> [Data] {
     let command = cURLDescription(of: request, configuration: [:]).dropFirst(2)
     let function = """

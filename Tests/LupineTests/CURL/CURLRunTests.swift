@@ -103,7 +103,7 @@ import Testing
       request.httpBody = Data(text.utf8)
       let credential = URLCredential(user: text, password: text, persistence: .none)
       let command = cURLDescription(of: request, configuration: [:], credential: credential)
-      // Whichever host the URL names, curl connects to the test's server.
+      // --connect-to makes curl connect to the test's server, whatever the host in the URL.
       let seen = String(decoding: try await run(command + " --connect-to ::127.0.0.1:\(origin.port)"), as: UTF8.self)
       #expect(seen.hasPrefix("POST \(file.path) HTTP/1.1\r\n") && seen.hasSuffix(text))
       #expect(seen.contains("X: \(text)\r\n") && seen.contains("Cookie: \(text)\r\n"))
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  /// Runs a printed command in bash, as if it had been pasted at the prompt, and returns curl's output.
+  /// Runs a curl command in bash, as if a user had pasted it at the prompt, and returns curl's standard output.
   private func run(_ command: String) async throws -> Data {
     // History expansion is on by default only in an interactive shell.
     let (status, printed) = try await ChildProcess.run(

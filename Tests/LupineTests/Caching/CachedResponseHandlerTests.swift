@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct CachedResponseHandlerTests {
-  /// Calls `body` with an origin whose responses are numbered, and fresh for an hour.
+  /// Calls `body` with an origin whose response bodies are consecutive numbers, and whose responses are fresh for an hour.
   private func withFreshOrigin(_ body: (OriginServer) async throws -> Void) async throws {
     let count = Atomic(0)
     try await withServer { _ in

@@ -9,7 +9,7 @@ import Testing
 @Suite struct ConcurrencyTests {
   private let queue = SerialQueue(DispatchQueue(label: "ConcurrencyTests"))
 
-  @Test("a response that is already available can be awaited several times")
+  @Test("a response that has already arrived can be awaited several times")
   func setBefore() async {
     let box = ResponseBox<Int>(on: queue)
     box.fill(7)
@@ -18,7 +18,8 @@ import Testing
   }
 
   @Test(
-    "each of many tasks that await a response receives it, whether a task starts to wait before or after its arrival")
+    "every task that awaits a response receives it, whether the task starts to wait before or after the response arrives"
+  )
   func manyWaiters() async {
     let box = ResponseBox<Int>(on: queue)
     let waiters = 200

@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct SessionExecutorTests {
-  @Test("after each request, a task on the session's executor continues on the event loop's thread")
+  @Test("a task on the session's executor continues on the event loop's thread after each request that it awaits")
   func thread() async throws {
     try await withOrigin { peer in
       while try peer.readRequest() != nil { try peer.respond(body: Array("x".utf8)) }
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("the session's executor also works if the event loop busy-polls before it sleeps")
+  @Test("the session's executor runs tasks even if the event loop busy-polls before it sleeps")
   func polling() async throws {
     try await withOrigin { peer in
       while try peer.readRequest() != nil { try peer.respond(body: Array("x".utf8)) }

@@ -15,11 +15,11 @@ import Testing
   enum Kind: String, CaseIterable, Codable, Sendable { case data, download, upload, multipart, stream }
 
   @Test(
-    "10,000 requests of each kind, a tenth of them cancelled, release all resources",
+    "10,000 requests of each kind, a tenth of them cancelled, leave no task, file or descriptor behind",
     arguments: Kind.allCases.filter { $0.rawValue == testsArgument ?? $0.rawValue })
   func nothingIsLeft(kind: Kind) async throws {
     try await withFolder { folder in
-      // A dedicated process, so that all files in its temporary folder belong to this test.
+      // The test runs in a dedicated process, so all files in the process's temporary folder belong to the test.
       let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
         [path = folder.path as String, kind = kind as Kind] in
         setenv("TMPDIR", path, 1)
@@ -28,13 +28,13 @@ import Testing
       }
       let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
       #expect(words.contains("left: [], "), "\(words)")
-      // Both outcomes occur if the times of the cancellations are spread as intended.
+      // Some of the cancelled requests must have been cancelled in time, and others completed before.
       #expect(words.contains("cancelled") && words.contains("complete"), "\(words)")
     }
   }
 }
 
-/// Sends requests of one kind, in waves, and reports leftover resources.
+/// Sends requests of one kind, such as downloads, in waves of 200, and reports the resources that they leave behind.
 private struct Load {
   private let kind: EveryKindTests.Kind
   private let folder: URL
@@ -67,8 +67,8 @@ private struct Load {
     return "left: \(left), fates: \(fates)"
   }
 
-  /// Sends requests in waves of 200, each after the previous wave has ended. Returns the number of requests by outcome:
-  /// "cancelled", "complete" or an error.
+  /// Sends requests in waves of 200, and waits for each wave to end before the next. Returns the number of requests by
+  /// outcome: "cancelled", "complete" or an error's description.
   private func send(_ count: Int, seed: UInt64, _ url: String) async -> [String: Int] {
     var random = SplitMix64(seed: seed)
     var fates: [String: Int] = [:]

@@ -11,8 +11,8 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct HostileProxyTests {
   private static let cookie = "Set-Cookie: proxy=evil; Domain=localhost; Path=/\r\nSet-Cookie: p=e\r\nX-Proxy: evil\r\n"
 
-  /// Calls `body` with a session whose proxy answers CONNECT with `answer`. If the client then starts TLS, the proxy
-  /// acts as the origin.
+  /// Calls `body` with a session whose proxy answers CONNECT with the bytes `answer`. If the client then starts TLS, the
+  /// proxy answers the requests in the tunnel itself, in place of the origin.
   private func withProxy(
     answering answer: String, _ body: (Session, HTTPCookieStorage, OriginServer) async throws -> Void
   ) async throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct KeepAliveTests {
-  @Test("consecutive requests use one connection unless the client or the server closes the connection")
+  @Test("consecutive requests share one connection unless the client or the server closes the connection")
   func reuse() async throws {
     try await withServer { request in
       request.path == "/close" ? Reply(fields: ["Connection": "close"], .bytes([1])) : .text("here")
@@ -52,7 +52,7 @@ import Testing
         for round in 1...20 {
           #expect(await session.request(origin.url, method: method).outcome().error == nil)
           _ = await closed.next()
-          // During a request to another origin, the loop notices that the first connection was closed.
+          // By the time a request to another origin completes, the event loop has noticed that the first connection was closed.
           let other = try await TestServers.nginx
           #expect(await session.request(other + "/hello").outcome().error == nil)
           #expect(origin.connectionCount == round)
@@ -61,8 +61,8 @@ import Testing
     }
   }
 
-  /// Answers the first request on the first connection and closes that connection after its second request. Serves all
-  /// requests on other connections.
+  /// A server's handler. On the first connection, it answers the first request, and closes the connection without a response
+  /// to the second. On further connections, it answers all requests with "again".
   private static func closesOnSecond(_ peer: Peer) throws {
     guard peer.connectionIndex == 0 else { return try peer.serve { _ in .text("again") } }
     _ = try peer.readRequest()
@@ -111,7 +111,7 @@ import Testing
           async let response = request.outcome()
           await arrived.wait()
           request.suspend().resume()
-          // This request runs on the same loop. When it is answered, the loop has processed suspend and resume.
+          // This request runs on the same event loop, so the loop has processed suspend and resume before the response.
           #expect(await session.request(other.url).outcome().error == nil)
           steered.open()
           let replayed = await response

@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct RedirectTests {
   @Test(
-    "a chain of three redirects is followed to the last URL",
+    "a session follows a chain of three redirects to the last URL",
     arguments: ["relative-redirect", "absolute-redirect", "redirect"])
   func hops(path: String) async throws {
     let base = try await TestServers.httpbin
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test(
-    "other origins receive neither Authorization nor Cookie, whether set by the session or the request",
+    "a redirect to another origin carries neither Authorization nor Cookie, whether the session or the request set them",
     arguments: [true, false], [true, false])
   func otherOrigin(isSessions: Bool, isOtherHost: Bool) async throws {
     try await withServer { request in
@@ -177,7 +177,7 @@ import Testing
             #expect(head.contains("X-Own: kept"))
             let performed = try #require(request.performedRequests.last)
             #expect(performed.headers["Authorization"] == nil && performed.headers["Cookie"] == nil)
-            // The request's own URLRequest keeps its fields.
+            // The original URLRequest keeps its fields.
             #expect(request.request?.headers["Authorization"] == (isSessions ? nil : "Basic c2VjcmV0"))
           }
         }
@@ -204,7 +204,7 @@ import Testing
     }
   }
 
-  @Test("user information in the URL is sent only to the URL's origin")
+  @Test("the user name and password in a URL are sent only to the URL's origin, not to another origin after a redirect")
   func userInfo() async throws {
     try await withServer {
       .text(String(decoding: $0.rawHead, as: UTF8.self))
@@ -258,7 +258,7 @@ import Testing
   }
 
   @Test(
-    "a 3xx response that has no Location, or isn't a redirect, is delivered as the response",
+    "a 302 without Location is delivered as the response, and so are 300, 304 and 305",
     arguments: [300, 302, 304, 305])
   func notFollowed(status: Int) async throws {
     try await withServer { _ in

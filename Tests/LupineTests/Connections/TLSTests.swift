@@ -11,7 +11,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct TLSTests {
-  @Test("a valid certificate from a trusted authority is accepted")
+  @Test("a session accepts a server's valid certificate from a trusted authority")
   func good() async throws {
     let url = try await TestServers.TLS.good.url + "/json"
     try await withSession {
@@ -21,7 +21,7 @@ import Testing
       #expect(response.error == nil && response.response?.url?.scheme == "https")
       let metrics = try #require(response.metrics?.transactionMetrics.first)
       #expect(metrics.negotiatedTLSProtocolVersion == .TLSv13)
-      // The cipher suites of TLS 1.3 (RFC 8446 §B.4).
+      // The numbers of TLS 1.3's cipher suites are 0x1301 to 0x1305 (RFC 8446 §B.4).
       #expect(metrics.negotiatedTLSCipherSuite.map { 0x1301...0x1305 ~= $0.rawValue } == true)
       let numeric = url.replacing("localhost", with: "127.0.0.1")
       #expect(await session.request(numeric).outcome().error == nil)
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test("a certificate from an untrusted authority is refused")
+  @Test("a session refuses a server's certificate from an untrusted authority")
   func untrusted() async throws {
     let url = try await TestServers.TLS.good.url + "/json"
     try await withSession { session in
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(
-    "a bad certificate is refused with the URLError code for its flaw",
+    "an invalid server certificate is refused with the URLError code for the certificate's flaw",
     arguments: [
       Case(server: .expired, code: .serverCertificateHasBadDate, part: "expired on 2021"),
       Case(server: .wrongHost, code: .serverCertificateUntrusted, part: "wrong.example"),
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("if the server closes the connection during the TLS handshake, the error's phase is tls")
+  @Test("if the server closes the connection during the TLS handshake, the EngineError's phase is tls")
   func closedInHandshake() async throws {
     try await withOrigin { peer in
       _ = try peer.receive()

@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct TimeoutTests {
   @Test(
-    "if the server doesn't respond within the request's timeout, the error's phase is firstByte",
+    "if the server doesn't respond within the request's timeout, the EngineError's phase is firstByte",
     arguments: [0.001, 0.05, 0.25])
   func firstByte(seconds: TimeInterval) async throws {
     try await withServer { _ in
@@ -18,7 +18,7 @@ import Testing
     } _: { origin in
       try await withSession { session in
         let response = await session.request(origin.url) { $0.timeoutInterval = seconds }.outcome()
-        // With the shortest timeout, the connection may not be open yet.
+        // The shortest timeout, 1 ms, may expire before the connection is open.
         let error = try expectTransferError(
           response.error, .timedOut, .timedOut, origin.url, "\(seconds) s",
           seconds > 0.001 ? "didn't respond" : "within")
@@ -105,16 +105,16 @@ import Testing
         $0.timeoutIntervalForResource = 5
       } _: { session in
         let response = await session.request(origin.url).outcome()
-        // 20 hops would take 8 s.
+        // 20 redirects would take 8 s.
         try expectTransferError(response.error, .timedOut, .timedOut)
-        // The interval starts with the first hop and ends with the last.
+        // The task's interval includes all redirects.
         #expect(response.metrics?.taskInterval.duration ?? 0 >= 4.99)
         #expect(response.metrics?.redirectCount ?? 0 > 0)
       }
     }
   }
 
-  @Test("if the server stops reading a request's body, the timeout error's phase is send")
+  @Test("if the server stops reading the request's body, the request times out, and the EngineError's phase is send")
   func send() async throws {
     let done = Gate()
     try await withOrigin { peer in
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test("if the server doesn't answer the TLS handshake, the timeout error's phase is tls")
+  @Test("if the server doesn't answer the TLS handshake, the request times out, and the EngineError's phase is tls")
   func handshake() async throws {
     try await withOrigin { peer in
       _ = try peer.awaitClose()
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test("if the host doesn't accept a connection, the timeout error's phase is connect")
+  @Test("if the host doesn't accept a connection, the request times out, and the EngineError's phase is connect")
   func connect() async throws {
     let listener = try FullListener()
     try await withSession { session in
@@ -229,7 +229,7 @@ import Testing
     }
   }
 
-  @Test("after a suspended request is resumed, the timeout for waiting for a connection applies again")
+  @Test("after a suspended request is resumed, the time limit for getting a connection applies again")
   func suspendedWait() async throws {
     let arrived = Gate()
     try await withOrigin { peer in
@@ -250,7 +250,7 @@ import Testing
           let built = Gate()
           let second = session.request(origin.url) { $0.timeoutInterval = 1.5 }
           second.cURLDescription { [weak second] _ in
-            // The next job on this queue starts the task. This one runs after it.
+            // The next job on this queue starts the task. The job that is added here runs after that one.
             second?.underlyingQueue.async { [weak second] in
               second?.suspend()
               built.open()

@@ -1,6 +1,6 @@
 // Dates in Expires attributes, each with its seconds since 1970, or nil if it isn't a date.
 
-/// Dates that servers send, and texts that must not be read as dates.
+/// Values of Expires attributes: dates in the formats that servers send, and text that the parser must refuse.
 enum CookieDateVectors {
   static let all: [(text: String, seconds: Int?)] = [
     // The three formats of HTTP, and variants that browsers accept.

@@ -15,7 +15,7 @@ import Testing
     var jar = CookieJar()
     var now = CookieJarTests.start
 
-    /// Stores the cookie of a Set-Cookie line received from the URL. Returns the reason if it is refused.
+    /// Stores the cookie of a Set-Cookie line received from the URL. Returns the reason if the cookie jar refuses the cookie.
     @discardableResult
     mutating func set(_ line: String, from url: String = "https://www.example.com/") throws -> CookieRefusal? {
       let source = try #require(try CookieSource(url.asURL()))
@@ -30,13 +30,13 @@ import Testing
       }
     }
 
-    /// Returns the Cookie field of a request for the URL. Doesn't mark the cookies as used.
+    /// Returns the Cookie field for a request to the URL, without updating the cookies' time of last use.
     func sent(to url: String) throws -> String {
       let source = try #require(try CookieSource(url.asURL()))
       return text(jar.cookies(for: source, now: now))
     }
 
-    /// Returns the Cookie field of a request for the URL, and marks the cookies as used.
+    /// Returns the Cookie field for a request to the URL, and updates the cookies' time of last use.
     @discardableResult
     mutating func use(_ url: String) throws -> String {
       let source = try #require(try CookieSource(url.asURL()))
@@ -140,7 +140,7 @@ import Testing
 
   // MARK: Expiry
 
-  @Test("a cookie expires at its expiry date, and a session cookie doesn't expire")
+  @Test("a cookie with an expiry date expires on that date, and a session cookie doesn't expire")
   func expiry() throws {
     var bench = Bench()
     try bench.set("a=1; Max-Age=60")
@@ -158,7 +158,7 @@ import Testing
     #expect(bench.all == "c=1")
   }
 
-  @Test("a cookie expires after at most 400 days")
+  @Test("the cookie jar limits a cookie's lifetime to 400 days")
   func longest() throws {
     var bench = Bench()
     try bench.set("a=1; Max-Age=99999999999")
@@ -254,7 +254,7 @@ import Testing
     try bench.set("new=1; Path=/new")
     #expect(try bench.sent(to: "https://www.example.com/first") == "first=1")
     #expect(try bench.sent(to: "https://www.example.com/second").isEmpty)
-    // `sent(to:)` doesn't mark the cookie as used.
+    // `sent(to:)` doesn't update the time of last use.
     #expect(try bench.sent(to: "https://www.example.com/0") == "a0=1")
     try bench.set("newer=1; Path=/new")
     #expect(try bench.sent(to: "https://www.example.com/0").isEmpty)
@@ -294,7 +294,7 @@ import Testing
     }
     #expect(bench.jar.count == 460)
     for number in 0..<100 { #expect(try bench.sent(to: "https://h\(number).com/") == "other=\(number)") }
-    // The subdomains with the most cookies lose theirs, even if another subdomain's cookies are older.
+    // The jar evicts cookies of the subdomains with the most cookies, even if another subdomain's cookies are older.
     #expect(try bench.sent(to: "https://shop.example.co.uk/") == "shop=1")
     #expect(try bench.sent(to: "https://x19.example.co.uk/").hasSuffix("a179=1"))
   }
@@ -354,7 +354,7 @@ import Testing
     try bench.set("a=; Secure; Max-Age=0", from: "https://one.com/")
     #expect(try bench.set("a=2", from: "http://one.com/") == nil)
     #expect(try bench.set("a=2", from: "http://two.com/") == .coversSecure)
-    // Replaced over https by a cookie that isn't Secure.
+    // Over https, a cookie that isn't Secure replaces the Secure cookie.
     try bench.set("a=3", from: "https://two.com/")
     #expect(try bench.set("a=2", from: "http://two.com/") == nil)
   }

@@ -14,7 +14,7 @@ import Testing
     var cookies: [String: String]
   }
 
-  /// Expects the cookies that httpbin receives.
+  /// Requests the URL from httpbin, and checks that httpbin receives exactly these cookies.
   private func expect(
     _ cookies: [String: String], at url: String, _ session: Session, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
@@ -22,7 +22,9 @@ import Testing
     #expect(seen == cookies, sourceLocation: sourceLocation)
   }
 
-  @Test("httpbin receives the cookies that it has set, also with a redirect, until it deletes them")
+  @Test(
+    "a session sends the cookies that httpbin has set back to httpbin, also after a redirect, until httpbin deletes them"
+  )
   func httpbin() async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -36,8 +38,8 @@ import Testing
     }
   }
 
-  /// Responds with the request's Cookie fields, a Set-Cookie line for each `set` in the query, and the status or
-  /// redirect that the query asks for.
+  /// A server's reply whose body contains the request's Cookie fields. The query determines the rest: `set=COOKIE` adds a
+  /// Set-Cookie line, `status=CODE` sets the status code, and `to=URL` redirects with 307.
   @Sendable private static func answer(_ request: ReceivedRequest) -> Reply {
     var reply = Reply.text(request.fields.all("Cookie").joined(separator: "|"), status: 200)
     for item in request.query {
@@ -71,7 +73,7 @@ import Testing
     try await session.request(url, headers: headers).serializingString(emptyResponseCodes: [200, 401]).value
   }
 
-  /// Expects the Cookie fields that the server receives.
+  /// Requests the URL, and checks that the server receives exactly these Cookie fields.
   private func expect(
     _ cookies: String, at url: String, _ session: Session, headers: HTTPHeaders? = nil,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -139,12 +141,12 @@ import Testing
       let back = origin.url + "/back"
       let there = other + "/there" + query(("set", "late=1"), ("to", back))
       let request = session.request(origin.url + query(("set", "ours=1"), ("to", there)), headers: ["Cookie": "own=1"])
-      // A redirect to another host drops the request's own field, as it does without a storage.
+      // A redirect to another host removes the Cookie field that the caller has set, with or without a cookie storage.
       #expect(try await request.serializingString().value == "ours=1")
       try await expect("theirs=1; late=1", at: other, session)
       try await expect("ours=1", at: other + query(("to", origin.url)), session)
       try await expect("theirs=1; late=1", at: origin.url + query(("to", other)), session, headers: ["Cookie": "own=1"])
-      // The storage's cookies aren't part of the request's own fields.
+      // performedRequests don't contain the cookies from the storage.
       #expect(request.performedRequests.allSatisfy { $0.headers["Cookie"] == nil })
     }
   }

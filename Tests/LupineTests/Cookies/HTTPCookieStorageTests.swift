@@ -52,7 +52,7 @@ import Testing
     #expect(storage.isEmpty && names.isEmpty)
   }
 
-  @Test("stored cookies expire as time passes")
+  @Test("a cookie storage no longer returns a cookie once the cookie has expired")
   func time() throws {
     storage.store([Array("a=1; Max-Age=60".utf8)], from: try #require(CookieSource(url)), at: url, mainDocument: nil)
     clock.advance(30)
@@ -139,7 +139,7 @@ import Testing
     #expect(storage.cookies?.allSatisfy { $0.value == "199" } == true)
   }
 
-  @Test("default configurations share one cookie storage, and each ephemeral configuration has its own")
+  @Test("default URLSessionConfigurations share one cookie storage, and each ephemeral configuration has its own")
   func configurations() throws {
     #expect(URLSessionConfiguration.default.httpCookieStorage === HTTPCookieStorage.shared)
     #expect(URLSessionConfiguration.af.default.httpCookieStorage === HTTPCookieStorage.shared)

@@ -9,7 +9,8 @@ import Testing
 @testable import LupineURLSession
 
 @Suite struct HTTPCookieTests {
-  /// Creates a cookie from a name, a value, a domain and a path, with the properties in `changes`, and without `missing`.
+  /// Creates an HTTPCookie with a default name, value, domain and path. Replaces or adds the properties in `changes`, and
+  /// omits the property `missing`.
   private func make(
     _ changes: [HTTPCookiePropertyKey: Any] = [:], without missing: HTTPCookiePropertyKey? = nil
   ) -> HTTPCookie? {
@@ -21,7 +22,7 @@ import Testing
 
   // MARK: Properties
 
-  @Test("a cookie can be created from four properties, and has default values for the others")
+  @Test("an HTTPCookie can be created from a name, a value, a domain and a path, and has default values for the rest")
   func fewest() throws {
     let cookie = try #require(make())
     #expect(cookie.name == "a" && cookie.value == "b" && cookie.domain == "example.com" && cookie.path == "/")
@@ -34,7 +35,7 @@ import Testing
         + " isHTTPOnly:false>")
   }
 
-  @Test("a cookie created from another cookie's properties equals the other cookie")
+  @Test("an HTTPCookie that is created from another cookie's properties equals the other cookie")
   func most() throws {
     let date = Date(timeIntervalSince1970: 2_000_000_000)
     let cookie = try #require(
@@ -49,7 +50,7 @@ import Testing
     #expect(again == cookie)
   }
 
-  @Test("creating a cookie with a missing or invalid property fails")
+  @Test("HTTPCookie.init(properties:) returns nil if a required property is missing or a property is invalid")
   func refused() {
     for key in [HTTPCookiePropertyKey.name, .value, .domain, .path] { #expect(make(without: key) == nil) }
     for bad in ["a;b", "a\nb", "a\r\nX: y", "a\0", "\u{7F}"] {
@@ -107,7 +108,7 @@ import Testing
   }
 
   @Test(
-    "a cookie that was parsed from Set-Cookie can be recreated from its properties",
+    "an HTTPCookie that was parsed from Set-Cookie can be created again from its properties",
     arguments: [
       "a=b", "a=b; Domain=example.com; Path=/x; Secure; HttpOnly; SameSite=Strict",
       "__Host-a=\"b\"; Secure; Path=/; Expires=Wed, 09 Jun 2049 10:18:14 GMT", "nameless",
@@ -119,7 +120,7 @@ import Testing
     #expect(again == cookie)
   }
 
-  @Test("cookies are equal if all their properties are equal")
+  @Test("HTTPCookies are equal if all their properties are equal")
   func equality() throws {
     let cookie = try #require(make())
     let same = try #require(make())

@@ -7,14 +7,14 @@ import Testing
 @testable import LupineCookies
 @testable import LupineURLSession
 
-/// A Set-Cookie line of a response.
+/// A test vector: a Set-Cookie line, and the cookie that the parser returns for the line, or the reason for its refusal.
 struct SetCookieVector: Sendable, CustomTestStringConvertible {
   let title: String
   let line: [UInt8]
   let url: String
   let outcome: Result<String, CookieRefusal>
 
-  /// A line that gives the cookie described by `kept`, in the format of `text(_:)`.
+  /// Creates a vector whose line is parsed to the cookie that `kept` describes, in the format of `text(_:)`.
   init(_ title: String, _ line: String, from url: String = Self.page, _ kept: String) {
     self.init(title, bytes: Array(line.utf8), from: url, .success(kept))
   }
@@ -29,14 +29,14 @@ struct SetCookieVector: Sendable, CustomTestStringConvertible {
   }
 
   static let page = "https://www.example.com/dir/page?query/with/slashes"
-  /// The time at which the lines are received: 2023-11-14 22:13:20 GMT.
+  /// The time at which the client receives the Set-Cookie lines: 2023-11-14 22:13:20 GMT.
   static let now = Date(timeIntervalSince1970: 1_700_000_000)
   static let suffixes = PublicSuffixes(
     list: Array("// a comment\ncom\nuk\nco.uk\nio\ngithub.io\n*.ck\n!www.ck\njp\n*.kobe.jp\n!city.kobe.jp\n".utf8))
 
   var testDescription: String { title }
 
-  /// Parses the line, and returns the cookie in the format of `text(_:)`, or the refusal.
+  /// Parses the Set-Cookie line. Returns the cookie in the format of `text(_:)`, or the reason for its refusal.
   func result() throws -> Result<String, CookieRefusal> {
     let source = try CookieSource(url.asURL())
     guard let source else { throw URLError(.badURL) }
@@ -49,8 +49,8 @@ struct SetCookieVector: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// Describes a cookie: its pair, its domain, with a leading dot unless it is host-only, its path, its flags, its
-  /// SameSite, and the seconds until it expires.
+  /// Returns a cookie's description: the name-value pair, the domain (with a leading dot unless the cookie is host-only), the
+  /// path, the flags, SameSite, and the number of seconds until the cookie expires.
   static func text(_ cookie: Cookie) -> String {
     var text = String(decoding: cookie.pair, as: UTF8.self)
     text += " \(cookie.isHostOnly ? "" : ".")\(cookie.domain)\(cookie.path)"

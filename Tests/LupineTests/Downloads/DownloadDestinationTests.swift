@@ -15,13 +15,13 @@ import Testing
     return stat(FileManager.default.temporaryDirectory.path, &here) == 0 && stat(memory.path, &there) == 0
       && here.st_dev != there.st_dev && access(memory.path, W_OK) == 0
   }()
-  /// The values of `elsewhere` that this machine allows to test.
+  /// The arguments for `elsewhere` that can be tested on this machine: true requires a second file system.
   private static let fileSystems = hasSecondFileSystem ? [false, true] : [false]
 
   private let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
 
-  /// Calls `body` with a source that holds `bytes`, and a folder for the destination, on another file system if
-  /// `elsewhere`.
+  /// Calls `body` with a source file that contains `bytes`, and with an empty folder for the destination. The folder is on
+  /// another file system if `elsewhere` is true.
   private func withSource(elsewhere: Bool = false, _ body: (_ source: URL, _ folder: URL) throws -> Void) throws {
     try withFolder { folder in
       let source = folder.appending(path: "source")

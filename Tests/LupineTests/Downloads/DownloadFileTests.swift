@@ -16,8 +16,8 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: folder.path)
   }
 
-  /// Returns a file that writes to `path`, but whose own path is in the folder. Writes fail as they do at `path`, and
-  /// removal deletes the file in the folder.
+  /// Returns a DownloadFile for a file in the folder, whose descriptor is open on `path` instead, such as /dev/full. So writes
+  /// fail as they do at `path`, but removal deletes the file in the folder.
   private func file(in folder: URL, writingTo path: String, total: UInt64?, holding count: UInt64 = 0) throws
     -> DownloadFile
   {
@@ -145,7 +145,7 @@ import Testing
           there, or choose another temporary directory (TMPDIR).
           """)
       #expect(try names(in: folder).isEmpty)
-      // Later writes are ignored. `finish` and `keep` throw the first error.
+      // After the error, writes have no effect, and `finish` and `keep` throw the same error.
       try file.write(bytes)
       #expect(throws: error) { try file.finish() }
       #expect(throws: error) { try file.keep() }
@@ -158,7 +158,7 @@ import Testing
       for end in [{ _ = try $0.finish() }, { try $0.keep() }] as [(DownloadFile) throws -> Void] {
         let own = folder.appending(path: DownloadFileName.random())
         try Data([1]).write(to: own)
-        // No process has this descriptor open: it is above every limit.
+        // This descriptor isn't open, because its number is above every limit for descriptors.
         let file = DownloadFile(
           WritableFile(owning: FileDescriptor(owning: .max), path: own.path), holding: 1, from: Self.source)
         let error = try #require(throws: URLError.self) { try end(file) }

@@ -49,7 +49,7 @@ import Testing
           let queue = DispatchQueue(label: "progress")
           let request = session.download(origin.url, to: into(folder))
             .downloadProgress(queue: queue) { seen.record(($0.completedUnitCount, $0.fractionCompleted)) }
-            // The queue is serial, so this handler runs after the last progress.
+            // The queue is serial, so this handler runs after the last progress handler.
             .response(queue: queue) { _ in seen.record(nil) }
           var updates: [(Int64, Double)] = []
           while let update = await seen.next() ?? nil { updates.append(update) }
@@ -276,7 +276,7 @@ import Testing
   }
 }
 
-/// Allows a call of deprecated functions without a warning.
+/// Declares a function that calls deprecated functions. A call through the protocol causes no warning.
 private protocol WithJSON {
   func json(_ handler: @escaping @Sendable (Int?) -> Void)
 }

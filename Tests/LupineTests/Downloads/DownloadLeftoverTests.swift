@@ -142,8 +142,8 @@ import Testing
   }
 }
 
-/// Calls `body` with a dedicated temporary folder, and expects that folder to be empty afterward. Sets TMPDIR, so the
-/// test needs a dedicated process.
+/// Calls `body` while TMPDIR is a new folder, and checks that the folder is empty afterward. Setting TMPDIR affects the
+/// whole process, so the test needs a dedicated one.
 private func leavingNothing(_ body: () async throws -> Void) async throws {
   let folder = URL(filePath: "/tmp/lupine-tests-\(UUID())")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -153,7 +153,7 @@ private func leavingNothing(_ body: () async throws -> Void) async throws {
   #expect(names(in: folder).isEmpty)
 }
 
-/// Ends a session while downloads are in flight.
+/// Starts five downloads, ends their session with `end`, and checks that each download fails without a file.
 private func endSession(_ end: (inout Session?) -> Void) async throws {
   let resource = Resource()
   try await withScripts([{ try resource.answer($0, on: $1, .hold(at: 70_000)) }]) { origin, _ in
@@ -171,7 +171,7 @@ private func endSession(_ end: (inout Session?) -> Void) async throws {
   }
 }
 
-/// The process's peak resident memory, in bytes.
+/// Returns the peak resident memory of this process, in bytes.
 private func residentBytesMax() throws -> Int {
   let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
   let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })

@@ -20,7 +20,7 @@ import Testing
       result: result)
   }
 
-  /// Expects equal parts, apart from the result.
+  /// Checks that two responses are equal in all properties except the result.
   private func expectSame<A, B, C, D>(_ left: DownloadResponse<A, B>, _ right: DownloadResponse<C, D>) {
     #expect(left.request == right.request && left.response === right.response && left.metrics === right.metrics)
     #expect(left.fileURL == right.fileURL && left.resumeData == right.resumeData)

@@ -13,8 +13,8 @@ import Testing
   private let resource = Resource()
   private let place = 70_000
 
-  /// Cuts a download after 70,000 bytes, then resumes it; the server answers the resumed requests with `script`.
-  /// Returns the resumed requests.
+  /// Starts a download whose connection ends after 70,000 bytes, and then resumes the download. The server answers the
+  /// requests of the resumed download with `script`. Returns these requests.
   private func resuming(
     _ resource: Resource = Resource(), _ script: @escaping @Sendable (ReceivedRequest, Peer) throws -> Void,
     before change: (ResumeData) throws -> Void = { _ in },
@@ -205,7 +205,7 @@ import Testing
     try await withSession { session in
       try await withDownloadFolder { folder in
         var cancelled: Data?
-        // On a busy machine a download may be complete before it is cancelled.
+        // On a busy machine, a download may complete before the test cancels it. Then the test tries again.
         for _ in 0..<20 where cancelled == nil {
           let request = session.download(url, headers: [.acceptEncoding("identity")])
           await request.receives(1 << 20)
@@ -276,7 +276,7 @@ import Testing
   func freshAndCut(isFileGone: Bool) async throws {
     let (resource, place) = (resource, place)
     let part: @Sendable (ReceivedRequest, Peer) throws -> Void = { _, peer in
-      // The part has another range, so the entire resource is requested.
+      // The 206 has another range than the requested one, so the client requests the entire resource.
       try peer.respond(
         status: 206, fields: ["Content-Range": "bytes 1-2/3", "ETag": "\"v1\""], body: [1, 2])
     }

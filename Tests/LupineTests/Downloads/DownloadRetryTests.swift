@@ -11,7 +11,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct DownloadRetryTests {
-  /// Retries a failed request until `limit` retries were made.
+  /// A retrier that retries a failed request up to `limit` times.
   private struct Again: RequestInterceptor {
     let limit: Int
 
@@ -25,7 +25,7 @@ import Testing
 
   // MARK: Retries
 
-  @Test("the file that a retry downloads replaces the file of the failed attempt")
+  @Test("a retried download's file replaces the file of the failed attempt")
   func retryOverFile() async throws {
     try await withScripts([
       { try $1.respond(status: 503, body: Array("later, and longer".utf8), to: $0) },
@@ -208,7 +208,7 @@ import Testing
 }
 
 extension Peer {
-  /// Sends a reply, and keeps the connection open.
+  /// Sends a response with the status code and the body to the client, and keeps the connection open.
   fileprivate func respond(status: Int = 200, body: [UInt8], to request: ReceivedRequest) throws {
     try send(Reply(status: status, .bytes(body)), to: request)
   }

@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct DownloadTaskTests {
-  /// Records the delegate callbacks.
+  /// A session's delegate that records the calls of its methods for download tasks.
   private final class Delegate: NSObject, URLSessionDownloadDelegate {
     struct Heard: Sendable {
       var written: [Int64] = []
@@ -107,7 +107,7 @@ import Testing
         let error = try #require(await delegate.ended.next() as? URLError)
         #expect(error.code == .cancelled && error.userInfo[NSURLSessionDownloadTaskResumeData] as? Data == data)
         let resumeData = try #require(data)
-        // After the end, a second call gets the same data.
+        // A call after the task has ended returns the same resume data.
         let again = await withCheckedContinuation { continuation in task.cancel { continuation.resume(returning: $0) } }
         #expect(again == data)
 

@@ -25,7 +25,7 @@ import Testing
     #expect(
       error.localizedDescription.contains(" can't be written after 60,000 of 100,000 bytes: No space left on device."))
     #expect(try names(in: disk.folder).isEmpty)
-    // The space is free again.
+    // The failed download's file was deleted, so the disk has space again.
     let other = try DownloadFile.create(in: disk.folder, from: nil)
     for _ in 0..<6 { try other.write(piece) }
     #expect(try Data(contentsOf: other.finish()).count == 60_000)
@@ -47,7 +47,7 @@ import Testing
       #expect(try Data(contentsOf: source).count == 100_000)
       #expect(try names(in: disk.folder) == ["file"])
 
-      // An existing file is detected before anything is copied.
+      // If the destination exists, the move fails before it copies any data.
       let occupied = try #require(throws: CocoaError.self) { try DownloadDestination(url: url).move(from: source) }
       #expect(occupied.code == .fileWriteFileExists)
     }

@@ -70,7 +70,7 @@ import Testing
   @Test("a resumed download discards a 206 of another representation, and requests the entire resource")
   func changedPart() throws {
     let range = ("Content-Range", "bytes 50-99/100")
-    // Without an entity tag, the representation of the part is unknown.
+    // Without an entity tag in the 206, the client can't tell to which representation the part belongs.
     #expect(try answer(206, [range]) == .askAgain)
     for tag in ["\"v2\"", "W/\"v1\"", "v1", ""] { #expect(try answer(206, [range, ("ETag", tag)]) == .askAgain) }
     for date in ["Wed, 21 Oct 2015 07:28:01 GMT", "today", ""] {

@@ -10,7 +10,7 @@ import Testing
 @Suite struct ResumeDataTests {
   private static let url = "https://h/large?x=1"
   private static let file = URL(filePath: "/tmp/\(DownloadFileName.random())")
-  /// 2026-01-15 12:00:00 GMT, in seconds since 1970.
+  /// The local clock's time in these tests, 2026-01-15 12:00:00 GMT, in seconds since 1970.
   private static let now: Int64 = 1_768_478_400
   private static let lastModified = "Thu, 15 Jan 2026 11:00:00 GMT"
 
@@ -21,8 +21,8 @@ import Testing
       url: try Self.url.asURL(), statusCode: status, fields: Fields(fields), isContentDecoded: isContentDecoded)
   }
 
-  /// Returns the resume data for a response with Accept-Ranges, a strong entity tag and Content-Length, changed by these
-  /// fields. A field with an empty value is left out.
+  /// Returns the resume data for a download whose response has the fields Accept-Ranges, ETag and Content-Length. `fields`
+  /// replaces or adds fields; an empty value removes a field. Returns nil if the download can't be resumed.
   private func made(
     _ fields: [String: String] = [:], status: Int = 200, isContentDecoded: Bool = false, received: UInt64 = 50,
     changing change: (inout URLRequest) -> Void = { _ in }
@@ -156,7 +156,7 @@ import Testing
     #expect(resumeData.validator == earlier.validator)
     #expect(resumeData.makeFreshRequest() == earlier.makeFreshRequest())
     #expect(resumeData.makeRequest().headers["Range"] == "bytes=70-")
-    // A 206 at another offset gives no resume data.
+    // A 206 that starts at another offset causes no resume data.
     let other = try response(["Content-Range": "bytes 60-99/100"], status: 206)
     #expect(
       ResumeData.make(

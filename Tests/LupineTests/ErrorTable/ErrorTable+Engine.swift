@@ -21,7 +21,7 @@ extension ErrorTable {
     }
   }
 
-  /// Returns an example error for each message of the code, with a detail that distinguishes the examples.
+  /// Returns an example of each error message that the code can have. `detail` distinguishes the examples of one code.
   private static func examples(of code: EngineError.Code) -> [(detail: String, error: EngineError)] {
     func one(_ phase: Phase, _ cause: EngineError.Cause? = nil) -> [(detail: String, error: EngineError)] {
       [("", EngineError(code, phase, origin, cause: cause))]

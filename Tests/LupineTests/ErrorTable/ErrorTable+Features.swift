@@ -24,7 +24,7 @@ extension ErrorTable {
     ]
   }
 
-  /// Returns the error that the form encoder throws for an array as the root.
+  /// Returns the error that URLEncodedFormEncoder throws for an array as the top-level value.
   private static func formError() -> URLEncodedFormEncoder.Error {
     do {
       let _: String = try URLEncodedFormEncoder().encode([1, 2])

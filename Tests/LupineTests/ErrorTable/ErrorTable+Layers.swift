@@ -153,7 +153,7 @@ extension ErrorTable {
   private static let established = FailureContext(
     host: "localhost", wasEstablished: true, opening: OpeningBytes(), refusal: nil)
 
-  /// Returns the error for OpenSSL's `X509_V_ERR` code.
+  /// Returns the TLSError for a certificate that OpenSSL rejects with this `X509_V_ERR` code.
   private static func rejected(_ verifyCode: Int32) -> TLSError {
     let rejection = CertificateRejection(
       verifyCode: verifyCode, depth: 0, subject: "CN=wrong.example", issuer: "CN=Example CA",

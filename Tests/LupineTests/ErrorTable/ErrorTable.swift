@@ -6,15 +6,16 @@ import LupineEngine
 @testable import Lupine
 @testable import LupineURLSession
 
-/// A row of the table: an error, and its message with example values.
+/// A row of the error table in Errors.md: an error, and its message with example values.
 struct ErrorRow {
-  /// The error's type and case, such as "WireError.chunkSizeOverflow".
+  /// The type and the case of the row's error, such as "WireError.chunkSizeOverflow".
   let name: String
-  /// The code of the `URLError` in which a session wraps the error, or nil if it doesn't.
+  /// The code of the `URLError` with which a session wraps the row's error, or nil if sessions don't wrap the error.
   var code: URLError.Code?
   let message: String
 
-  /// The message split before its last sentence. That sentence is the remedy, or nil if the message has only one sentence.
+  /// The error's message, split into the event and the remedy. The remedy is the last of several sentences, or nil if the
+  /// message has only one sentence.
   private var sentences: (event: Substring, remedy: Substring?) {
     var rest = message[...]
     while let end = rest.range(of: ". ", options: .backwards) {
@@ -26,7 +27,7 @@ struct ErrorRow {
     return (message[...], nil)
   }
 
-  /// The row in Markdown.
+  /// The Markdown text of the row in Errors.md.
   var markdown: String {
     let (event, remedy) = sentences
     let code = code.map { "`\(Self.codeNames[$0] ?? "\($0.rawValue)")`" } ?? ""
@@ -40,7 +41,7 @@ struct ErrorRow {
     }
   }
 
-  /// The names of the codes, because `URLError.Code` doesn't provide them.
+  /// The name of each URLError code in the table. `URLError.Code` itself provides only numbers.
   static let codeNames: [URLError.Code: String] = [
     .backgroundSessionInUseByAnotherProcess: "backgroundSessionInUseByAnotherProcess",
     .badServerResponse: "badServerResponse",
@@ -74,9 +75,9 @@ struct ErrorRow {
   ]
 }
 
-/// The table of all errors, and its place in the article.
+/// The table of all public errors, which `make tables` writes into Errors.md.
 enum ErrorTable {
-  /// The marker before the table, and the one after it.
+  /// The Markdown comments in Errors.md before and after the error table.
   static let markers = ("<!-- The table of errors, written by `make tables` -->", "<!-- End of the table of errors -->")
 
   static func rows() throws -> [ErrorRow] {
@@ -90,10 +91,10 @@ enum ErrorTable {
     return try head + rows().map { $0.markdown + "\n" }.joined()
   }
 
-  /// Returns one example for each case of a type, beginning with `first`.
+  /// Returns one example for each case of an enum, beginning with `first`.
   ///
-  /// `step` returns the name of an example's case, and the example of the next case. It should be a switch without a
-  /// default, so that the tests don't compile if a case has no example.
+  /// For an example, `step` returns the name of its case, and the example of the next case. `step` should be a switch without
+  /// a default, so that the tests don't compile if a case has no example.
   static func chain<Example>(
     from first: Example, _ step: (Example) throws -> (name: String, next: Example?)
   ) rethrows -> [(name: String, example: Example)] {
@@ -108,7 +109,7 @@ enum ErrorTable {
   }
 }
 
-/// The error that the examples wrap.
+/// The underlying error of the examples in the error table.
 struct ExampleCause: LocalizedError {
   var errorDescription: String? { "The underlying error." }
 }

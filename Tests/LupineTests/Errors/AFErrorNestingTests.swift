@@ -14,8 +14,8 @@ import Testing
 
   private static let file = URL(filePath: "/folder/file")
 
-  /// Wraps an error in each case and reason that has an underlying error. `requestRetryFailed` is left out because it
-  /// has two.
+  /// Closures that each wrap an error in one of the AFError cases or reasons with an underlying error. `requestRetryFailed` is
+  /// omitted because it wraps two errors.
   private static let wrappers: [@Sendable (any Error) -> AFError] = [
     { .createURLRequestFailed(error: $0) }, { .createUploadableFailed(error: $0) },
     { .downloadedFileMoveFailed(error: $0, source: file, destination: URL(filePath: "/target/file")) },
@@ -85,7 +85,7 @@ import Testing
     #expect(failed(original, original) == "The request failed: \(original.localizedDescription)")
     let other = AFError.sessionDeinitialized
     #expect(failed(other, first) == "\(once) \(other.localizedDescription)")
-    // The retrier returned the transfer's error without the AFError that wraps it.
+    // The retrier returned the URLError without the AFError that wraps it.
     let timeout = URLError(.timedOut)
     let transfer = AFError.sessionTaskFailed(error: timeout)
     #expect(failed(timeout, transfer) == "The request failed: \(transfer.localizedDescription)")

@@ -16,8 +16,8 @@ struct AFErrorTests {
   private static let file = URL(filePath: "/folder/file")
   private static let target = URL(filePath: "/target/file")
 
-  /// One error for each case and reason, with the name of its is…Error property without "is" and "Error", and whether
-  /// it wraps `Broken`.
+  /// One example for each case and reason of AFError. `property` is the name of the example's is…Error property, without "is"
+  /// and "Error". `wraps` is true if the example wraps the error `Broken`.
   static let table: [(error: AFError, property: String?, wraps: Bool)] = [
     (.createURLRequestFailed(error: Broken()), "createURLRequest", true),
     (.createUploadableFailed(error: Broken()), "createUploadable", true),
@@ -86,7 +86,7 @@ struct AFErrorTests {
     (.urlRequestValidationFailed(reason: .bodyDataInGETRequest(Data("abc".utf8))), nil, false),
   ]
 
-  @Test("for each AFError, at most one of the properties whose names have the form is…Error is true")
+  @Test("at most one of an AFError's properties with a name of the form is…Error is true")
   func cases() {
     for (error, property, _) in Self.table {
       let answers = [
@@ -162,8 +162,8 @@ struct AFErrorTests {
     #expect(error.localizedDescription.contains(text))
   }
 
-  /// The values of the properties that aren't nil, as text, by name; without `underlyingError` and the is…Error
-  /// properties.
+  /// Returns the names of an AFError's properties that aren't nil, with their values as text. Omits `underlyingError` and the
+  /// is…Error properties.
   private static func details(of error: AFError) -> [String: String] {
     let answers: [String: String?] = [
       "acceptableContentTypes": error.acceptableContentTypes?.joined(separator: " "),
@@ -179,7 +179,7 @@ struct AFErrorTests {
     return answers.compactMapValues { $0 }
   }
 
-  @Test("each property of AFError returns the matching associated value, or nil for a case without it")
+  @Test("each property of AFError returns the associated value of its name, or nil for a case without that value")
   func details() {
     for (error, property, _) in Self.table {
       let expected: [String: String] =

@@ -217,7 +217,7 @@ import Testing
   }
 }
 
-/// Records the events for which closures were called, as text.
+/// Records the calls of a ClosureEventMonitor's closures as text, with the event's name and parameters.
 private final class Heard: Sendable {
   private let texts = Mutex<[String]>([])
 
@@ -239,7 +239,7 @@ private final class Heard: Sendable {
 }
 
 extension ClosureEventMonitor {
-  /// Sets every closure to one that calls `heard` with the event's name and parameters.
+  /// Sets each closure of the monitor, such as `requestDidResume`, to call `heard` with the event's name and parameters.
   fileprivate func setAll(_ heard: @escaping (EventName, [Any?]) -> Void) {
     sessionDidBecomeInvalidWithError = { heard(.sessionDidBecomeInvalidWithError, [$0, $1]) }
     taskDidReceiveChallenge = { heard(.taskDidReceiveChallenge, [$0, $1, $2]) }

@@ -192,7 +192,7 @@ import Testing
     }
   }
 
-  @Test("if resume and suspend are called concurrently, their events arrive in the order of the state changes")
+  @Test("if a request is resumed and suspended concurrently, its events arrive in the order of its state changes")
   func alternation() async throws {
     let arrived = Gate()
     try await withServer { _ in
@@ -237,7 +237,7 @@ import Testing
 
   // MARK: Parameters of events
 
-  @Test("the event for a task's completion contains the task's error, and no validation error")
+  @Test("the event for a task's completion contains only the task's error, not an error from validation")
   func completionErrors() async throws {
     try await withServer { request in
       .text("here", status: request.path == "/bad" ? 404 : 200)
@@ -293,13 +293,13 @@ import Testing
   }
 }
 
-/// Collects the names of the monitors that were called, in order.
+/// Records the names of the event monitors that were called, in order.
 private final class CallLog: Sendable {
   private let names = Mutex<[String]>([])
 
   var entries: [String] { names.withLock { $0 } }
 
-  /// Returns a monitor that appends its name at four events.
+  /// Returns an event monitor that appends its name to the log at four events, such as `requestDidResume`.
   func monitor(_ name: String, on queue: DispatchQueue) -> ClosureEventMonitor {
     let monitor = ClosureEventMonitor(queue: queue)
     let note: @Sendable () -> Void = { self.names.withLock { $0.append(name) } }

@@ -12,7 +12,7 @@ import Testing
 extension EventOrderTests {
   // MARK: Retries
 
-  // A retrier belongs to an interceptor, which adapts too, so each attempt has an adaptation event.
+  // A retrier belongs to an interceptor, which also adapts requests. So each attempt causes an adaptation event.
 
   @Test("each attempt of a retried request has its own task, but the request is resumed and finishes only once")
   func retries() async throws {
@@ -115,7 +115,8 @@ extension EventOrderTests {
     }
   }
 
-  @Test("with eager setup, requestDidResume precedes requestDidCreateTask if resume() is called before the task exists")
+  @Test(
+    "with eager setup, resuming a request before its task exists causes requestDidResume and then requestDidCreateTask")
   func resumedWhileTaskIsMade() async throws {
     try await withServer { _ in
       .text("here")

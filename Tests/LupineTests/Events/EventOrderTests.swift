@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(
-    "separate queues for the creation of requests and for serialization don't change the order of events",
+    "the order of a request's events is the same if the session has separate request and serialization queues",
     arguments: [Session.RequestSetup.lazy, .eager])
   func otherQueues(setup: Session.RequestSetup) async throws {
     try await withServer { _ in
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test("the adapters of the session and of the request together cause one adaptation event")
+  @Test("if both the session and the request have adapters, monitors receive only one event for the adaptation")
   func adapters() async throws {
     try await withServer { _ in
       .text("here")

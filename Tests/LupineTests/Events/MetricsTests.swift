@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(
-    "the metrics' dates of lookup, connection, TLS, request and response are in order and within the task's interval")
+    "the dates in a task's metrics, from the lookup to the response, are in order and within the task's interval")
   func phases() async throws {
     let url = try await TestServers.TLS.good.url + "/text.txt"
     try await withSession {
@@ -51,7 +51,7 @@ import Testing
       #expect(known == known.sorted())
       #expect(metrics.taskInterval.start == known.first)
       #expect(metrics.taskInterval.end >= known[known.count - 1])
-      // The wall clock may be adjusted during the test, unlike the monotonic clock that measures the phases.
+      // The wall clock may be adjusted during the test. The phases are measured by a monotonic clock.
       #expect(metrics.taskInterval.start.timeIntervalSince(before) > -1)
       #expect(metrics.taskInterval.end.timeIntervalSince(after) < 1)
       #expect(metrics.taskInterval.duration > 0)
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("the values of metrics that can't be determined on Linux are unknown or false")
+  @Test("the properties of metrics that Linux can't provide, such as isMultipath, are unknown or false")
   func network() async throws {
     try await withServer { _ in
       .text("here")
@@ -106,7 +106,7 @@ import Testing
     } _: { session in
       let transaction = try #require(await session.request(url).outcome().metrics?.transactionMetrics.first)
       #expect(transaction.negotiatedTLSProtocolVersion == .TLSv12)
-      // The ECDHE suites with AEAD (RFC 5289, RFC 7905).
+      // The cipher suites of TLS 1.2 with ECDHE and AEAD have numbers in this range (RFC 5289, RFC 7905).
       #expect(transaction.negotiatedTLSCipherSuite.map { 0xC02B...0xCCA9 ~= $0.rawValue } == true)
     }
   }

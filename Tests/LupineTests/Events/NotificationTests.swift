@@ -17,8 +17,8 @@ import Testing
     Request.didCompleteTaskNotification: "didCompleteTask", Request.didFinishNotification: "didFinish",
   ]
 
-  /// Calls `body` with a request to a server that responds when `mayAnswer` is open. Waits until the request has ended,
-  /// then returns the notifications posted about it, oldest first.
+  /// Calls `body` with a request to a server that doesn't respond until the test opens `mayAnswer`. Waits until the request
+  /// has ended, and returns the notifications posted about the request, oldest first.
   private func notifications(
     eventMonitors: [any EventMonitor]? = nil, _ body: (DataRequest, _ arrived: Gate, _ mayAnswer: Gate) async -> Void
   ) async throws -> [String] {
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("the eight notifications of requests and tasks have the same names as in Alamofire 5")
+  @Test("AlamofireNotifications' eight notifications of requests and tasks have the same names as in Alamofire 5")
   func publishedNames() {
     for (name, event) in Self.names {
       #expect(name.rawValue == "org.alamofire.notification.name.request.\(event)")
@@ -131,21 +131,21 @@ import Testing
     #expect(session.defaultEventMonitors.count == 1 && session.defaultEventMonitors[0] is AlamofireNotifications)
   }
 
-  @Test("a notification that wasn't posted by a session contains no request")
+  @Test("a Notification's request property is nil if the notification wasn't posted by a session")
   func foreign() {
     #expect(Notification(name: Notification.Name("other")).request == nil)
     #expect(Notification(name: Notification.Name("other"), userInfo: ["key": 1]).request == nil)
   }
 }
 
-/// Gives access to the deprecated property without the compiler's warning: the protocol's requirement isn't deprecated.
+/// Declares the deprecated property `defaultEventMonitors`, so that tests can read it through the protocol without a warning.
 private protocol MonitoredByDefault {
   var defaultEventMonitors: [any EventMonitor] { get }
 }
 
 extension Session: MonitoredByDefault {}
 
-/// Records the notifications posted about a request.
+/// Observes the default notification center, and records the notifications that are posted about one request.
 private final class NotificationObserver: Sendable {
   private let log = Mutex(Log())
   private let tokens = Mutex<[Token]>([])
@@ -155,7 +155,7 @@ private final class NotificationObserver: Sendable {
     var misplacedCount = 0
   }
 
-  /// The notification center's token for an observer, which is needed to remove the observer.
+  /// The token with which the observer is removed from the notification center.
   private struct Token: @unchecked Sendable {
     let object: any NSObjectProtocol
   }
@@ -180,9 +180,9 @@ private final class NotificationObserver: Sendable {
     }
   }
 
-  /// The events posted so far, oldest first.
+  /// The names of the notifications that have been posted so far, oldest first.
   var posted: [String] { log.withLock { $0.names } }
-  /// The number of notifications that weren't posted on the request's queue, or don't contain only the request.
+  /// The number of notifications that were posted on another queue than the request's, or have other content than the request.
   var misplacedCount: Int { log.withLock { $0.misplacedCount } }
 
   func stop() {

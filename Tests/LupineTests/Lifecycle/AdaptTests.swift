@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct AdaptTests {
-  @Test("the session's adapter runs first, and then the request's adapters in the order in which they were added")
+  @Test("the session's adapter is called first, and then the request's adapters in the order in which they were added")
   func order() async throws {
     try await withServer { request in
       .text(request.fields.first("X-Way") ?? "none")
@@ -166,7 +166,7 @@ import Testing
 
   @Test("replacing a redirect handler whose deinit reads the request's state doesn't deadlock")
   func replaced() async throws {
-    // A handler that reads the request's state in its deinit, which would deadlock under the request's lock.
+    // A handler that reads the request's state in its deinit. If the deinit ran under the request's lock, it would deadlock.
     final class Curious: RedirectHandler {
       let request: Request
       init(_ request: Request) { self.request = request }
@@ -186,7 +186,7 @@ import Testing
 
   @Test("replacing a closure whose captured object uses the request in its deinit doesn't deadlock")
   func replacedClosures() async throws {
-    // Calls a closure in its deinit, which runs when the closures that capture it are released.
+    // Calls a closure in its deinit, after the closures that have captured the object are released.
     final class Goodbye: Sendable {
       let say: @Sendable () -> Void
       init(_ say: @escaping @Sendable () -> Void) { self.say = say }
@@ -258,7 +258,7 @@ import Testing
   }
 }
 
-/// An adapter that appends its name to the field X-Way.
+/// An adapter that appends its name to the request's X-Way field.
 private struct Signpost: RequestInterceptor {
   let name: String
 

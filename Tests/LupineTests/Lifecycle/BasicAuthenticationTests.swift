@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(
-    "a credential that answers a challenge replaces the Authorization field that was set in the request",
+    "a credential that answers a challenge replaces the Authorization field that the caller has set in the request",
     arguments: ["Authorization", "authorization"], [true, false])
   func replacesAuthorization(name: String, isSessions: Bool) async throws {
     try await withServer { request in
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("a request sends the storage's default credential unless the request has a credential")
+  @Test("a request without a credential answers a Basic challenge with the credential storage's default credential")
   func storage() async throws {
     try await withServer(Self.guarded) { origin in
       let right = URLCredential(user: "u", password: "p", persistence: .forSession)
@@ -128,7 +128,7 @@ import Testing
         await monitor.queue.drain()
         #expect(events.entries == methods)
         #expect(origin.requestCount == requestCount)
-        // The first message has neither the user nor a proof (MS-NLMP §2.2.1.1): signature, then type 1.
+        // NTLM's first message contains only a signature and the type 1, neither the user nor a proof (MS-NLMP §2.2.1.1).
         #expect(sent.entries.first == "none")
         #expect(sent.entries.dropFirst().allSatisfy { $0.hasPrefix("NTLM TlRMTVNTUAABAAAA") })
       }
@@ -136,7 +136,8 @@ import Testing
   }
 
   @Test(
-    "a 401's validation error lists the supported schemes, and debugDescription lists the schemes the server offers")
+    "the validation error for a 401 lists the schemes that Lupine supports, and debugDescription those that the server offers"
+  )
   func unsupportedSchemeInTexts() async throws {
     try await withServer { _ in
       .text("refused", status: 401).with("WWW-Authenticate", "Digest realm=\"r\"")
@@ -231,7 +232,7 @@ import Testing
       try await withSession { session in
         let request = session.request(origin.url).authenticate(username: "u", password: "p")
         if isModified {
-          // The request passed to the handler has no credential. It is added again after the handler.
+          // The request passed to the redirect handler has no credential. The session adds the credential afterward.
           request.redirect(
             using: .modify { _, request, response in
               var request = request
@@ -304,8 +305,8 @@ import Testing
   }
 }
 
-// Unchecked, as the superclass is. The added state is constant.
-/// Answers the first challenge with a credential, and records the authentication methods.
+// Unchecked because the superclass is unchecked. The state that this class adds is constant.
+/// A SessionDelegate that answers a task's first challenge with a credential, and records each challenge's authentication method.
 private final class Willing: SessionDelegate, @unchecked Sendable {
   let methods = Log<String>()
 

@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct EndingTests {
-  /// The stage in which a request is held when it is ended.
+  /// The stage of a request's life cycle in which the test cancels the request or ends its session.
   enum Stage: CaseIterable, Sendable {
     case unbuilt, building, adapting, sending, deciding, redirecting, challenging, storing, validating, retrying,
       waiting
@@ -19,11 +19,11 @@ import Testing
 
   enum End: CaseIterable, Sendable { case cancel, release, invalidate }
 
-  /// The responses passed to the request's three handlers.
+  /// The responses that the request's three response handlers receive, in order.
   typealias Outcomes = [AFDataResponse<Int>]
 
   @Test(
-    "a request that is ended at any stage calls each response handler once, with the right error, and leaks nothing",
+    "if a request is cancelled or its session ends at any stage, each response handler is called once, and nothing leaks",
     arguments: Stage.allCases,
     End.allCases)
   func end(stage: Stage, end: End) async throws {
@@ -51,7 +51,7 @@ import Testing
     case (.finished, _), (.validating, .release), (.validating, .invalidate), (.serializing, .release),
       (.serializing, .invalidate):
       #expect(outcome.value == 4, "\(words)")
-    // The first serializer ran before the cancellation.
+    // The first serializer started before the cancellation.
     case (.serializing, .cancel) where index == 0:
       #expect(outcome.value == 4, "\(words)")
     case (.reconsidering, _) where index == 0:
@@ -68,7 +68,7 @@ import Testing
   }
 }
 
-/// A session whose request is held in one stage.
+/// A session with a request that stops in the given stage until the test ends the request or the session.
 private final class HeldRequest: Sendable {
   typealias Stage = EndingTests.Stage
 
@@ -105,7 +105,7 @@ private final class HeldRequest: Sendable {
 
     let (isCancelled, isFinished) = (request?.isCancelled == true, request?.isFinished == true)
     #expect(end == .cancel && stage != .finished ? isCancelled : isFinished)
-    // Answers have no effect after the request's end.
+    // After the request's end, the late completions of adapters, retriers and handlers have no effect.
     answerAll()
     await root.drain()
     if let session { #expect(await session.running.isEmpty) }
@@ -124,7 +124,7 @@ private final class HeldRequest: Sendable {
   }
 
   private func makeSession() -> Session {
-    // A serializer may block its queue, so each session has a dedicated serialization queue.
+    // In one stage, a serializer blocks its queue. So each session has a dedicated serialization queue.
     Session(
       configuration: .forTests, delegate: stage == .challenging ? Challenged(challenging) : SessionDelegate(),
       startRequestsImmediately: false, serializationQueue: DispatchQueue(label: "serialization"))
@@ -174,7 +174,7 @@ private final class HeldRequest: Sendable {
     }
   }
 
-  /// Resumes the request, and waits until it is in the stage.
+  /// Resumes the request, and waits until the request has reached the stage.
   private func reach(_ request: DataRequest) async {
     request.resume()
     switch stage {
@@ -226,7 +226,7 @@ private struct HeldStorage: CachedResponseHandler {
   ) { held.hold(completion) }
 }
 
-// Unchecked, as the superclass is. The added state is constant.
+// Unchecked because the superclass is unchecked. The state that this class adds is constant.
 private final class Challenged: SessionDelegate, @unchecked Sendable {
   let held: Held<(URLSession.AuthChallengeDisposition, URLCredential?)>
 

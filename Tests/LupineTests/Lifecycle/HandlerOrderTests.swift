@@ -10,12 +10,12 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct HandlerOrderTests {
-  /// The queue of the response handler; all other handlers are on the root queue.
+  /// The queue of the response handler: the root queue or another one. All other handlers are on the root queue.
   enum Place: CaseIterable, Sendable { case root, other }
 
   enum Kind: CaseIterable, Sendable { case data, upload, multipartFile, download, stream }
 
-  /// Records calls of handlers in order, on the root queue and on the response handler's queue.
+  /// Records the order of handler calls on the root queue and on the response handler's queue.
   private final class Track: Sendable {
     let log = Log<String>()
     let root: DispatchQueue
@@ -28,19 +28,20 @@ import Testing
       queue = place == .root ? session.rootQueue : other
     }
 
-    /// Notes a handler's call on the root queue. First lets the response handler run if it is already queued.
+    /// Records the call of a handler on the root queue. If the response handler is already queued, it runs first, so that the
+    /// log shows a wrong order.
     func note(_ entry: String) {
       other.sync {}
       log.note(entry)
     }
 
-    /// Notes the response handler's call.
+    /// Records the call of the response handler.
     func noteEnd() {
       log.note("end")
       hasEnded.open()
     }
 
-    /// Waits for the response handler and for everything queued on both queues until then, and returns all notes.
+    /// Waits for the response handler, then for all work queued on both queues so far. Returns the recorded calls in order.
     func entries() async -> [String] {
       await hasEnded.wait()
       await root.drain()
@@ -100,7 +101,7 @@ import Testing
     }
   }
 
-  @Test("a request's handlers on the root queue run before monitors are notified that the request finished")
+  @Test("a request's handlers on the root queue are called before monitors are notified that the request has finished")
   func monitoredEnd() async throws {
     try await withSession(startRequestsImmediately: false) { session in
       let track = Track(session, .other)
@@ -170,7 +171,7 @@ import Testing
     }
   }
 
-  /// The queues of a monitor and of a response handler.
+  /// The queues of the event monitor and the response handler: the root queue, another queue, or the same as the monitor's.
   enum Pair: CaseIterable, Sendable { case rootAndRoot, rootAndOther, otherAndSame }
 
   @Test(
@@ -184,7 +185,7 @@ import Testing
       let (log, hasEnded) = (Log<String>(), Gate())
       let monitor = ClosureEventMonitor(queue: pair == .otherAndSame ? other : root)
       let note: @Sendable (String) -> Void = { entry in
-        // Lets the response handler run first if it is already queued.
+        // If the response handler is already queued, it runs first, so that the log shows a wrong order.
         if pair == .rootAndOther { other.sync {} }
         log.note(entry)
       }

@@ -99,7 +99,7 @@ import Testing
   }
 }
 
-/// Runs requests of which some fail, some are retried and some are cancelled.
+/// Sends thousands of requests, some of which fail, are retried or are cancelled, and lists the resources that remain.
 private enum Load {
   private static let count = repetitions(of: 10_000)
 
@@ -121,12 +121,12 @@ private enum Load {
     if !Resources.isSanitized, growth > 10_000_000 { left.append("\(growth) bytes") }
     if await !session.running.isEmpty { left.append("requests") }
     if await !session.session.allTasks.isEmpty { left.append("tasks") }
-    // The server's threads notice only later that a cancelled request has closed its connection.
+    // It takes a while until the server's threads notice that a cancelled request has closed its connection.
     if await !settles({ origin.openConnectionCount <= 6 }) { left.append("\(origin.openConnectionCount) connections") }
     return left
   }
 
-  /// Answers asynchronously, so that requests overlap. Retries each failed request once.
+  /// An interceptor that adapts and retries asynchronously, so that requests overlap. It retries each failed request once.
   private static var interceptor: Interceptor {
     Interceptor(
       adaptHandler: { request, _, completion in DispatchQueue.global().async { completion(.success(request)) } },

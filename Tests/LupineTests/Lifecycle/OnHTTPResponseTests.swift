@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(
-    "if the onHTTPResponse handler returns cancel, the request keeps no data and fails with explicitlyCancelled",
+    "if the onHTTPResponse handler returns .cancel, the request discards its data and fails with explicitlyCancelled",
     arguments: [true, false])
   func cancel(isEndless: Bool) async throws {
     let serve: @Sendable (Peer) throws -> Void = { peer in
@@ -60,7 +60,8 @@ import Testing
     }
   }
 
-  @Test("the body is delivered completely after the onHTTPResponse handler decides, even late and on another thread")
+  @Test(
+    "after the onHTTPResponse handler allows the body, even late and on another thread, the complete body is delivered")
   func late() async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: 3_000_000))
@@ -71,7 +72,7 @@ import Testing
         let progress = request.downloadProgress
         async let response = request.outcome()
         await held.isAsked.wait()
-        // Other requests are served in the meantime.
+        // While the handler's decision is pending, other requests complete.
         #expect(await session.request(origin.url).serializingData().response.value?.count == 3_000_000)
         #expect(request.data == nil && progress.completedUnitCount == 0 && request.isResumed)
         held.answer(.allow)
@@ -80,7 +81,7 @@ import Testing
     }
   }
 
-  @Test("the onHTTPResponse handler that was set last receives the final response of each attempt")
+  @Test("only the onHTTPResponse handler that was set last is called, with the final response of each attempt")
   func finalResponse() async throws {
     try await withServer { request in
       switch (request.path, request.fields.first("Authorization")) {

@@ -13,7 +13,7 @@ import Testing
     "Authorization": "Bearer secret", "Cookie": "a=secret", "X-Own": "kept",
   ]
 
-  /// A handler that adds a field to each redirected request.
+  /// A redirect handler that adds a header field to each redirected request.
   private static let marking = Redirector.modify { _, request, _ in
     var request = request
     request.headers.update(name: "X-Handler", value: "set")
@@ -134,7 +134,7 @@ import Testing
   @Test("redirects changed by a handler count toward the limit, and the 21st fails with httpTooManyRedirects")
   func limit() async throws {
     try await withServer { request in
-      // Ends after about 40 redirects, so that the test ends even if the client doesn't count.
+      // The server stops redirecting after about 40 redirects, so that the test ends even if the client has no limit.
       request.path.count > 40 ? .text("end") : redirect(to: "\(request.path)x")
     } _: { origin in
       try await withSession { session in

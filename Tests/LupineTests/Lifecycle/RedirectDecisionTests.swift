@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RedirectDecisionTests {
-  @Test("if the request has a redirect handler, the session's isn't called")
+  @Test("if a request has a redirect handler, the session's redirect handler isn't called for the request")
   func whose() async throws {
     try await withServer(Self.chain) { origin in
       let session = Session(configuration: .forTests, redirectHandler: Redirector.doNotFollow)
@@ -91,7 +91,7 @@ import Testing
         let held = Held<URLRequest?>()
         let request = session.request(origin.url).redirect(using: RedirectClosure { _, _, answer in held.hold(answer) })
         running.withLock { $0 = request }
-        // Breaks a cycle: the request retains the session, and the session retains the tracer.
+        // This breaks a reference cycle: the request retains the session, and the session retains the tracer.
         defer { running.withLock { $0 = nil } }
         request.resume()
         #expect(await request.outcome().error?.isExplicitlyCancelledError == true)
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test("a redirect handler may decide later and on another thread, and only its first decision has an effect")
+  @Test("a redirect handler may call its completion later and on another thread, and only the first call has an effect")
   func late() async throws {
     try await withServer(Self.chain) { origin in
       try await withSession { session in
@@ -196,7 +196,8 @@ import Testing
     }
   }
 
-  /// Redirects /3 to /2, /2 to /1 and /1 to /0. Responds to /0 with the method, the path and the field X-Own.
+  /// A server's reply that redirects /3 to /2, /2 to /1 and /1 to /0. The body for /0 contains the request's method, path and
+  /// X-Own field.
   @Sendable private static func chain(_ request: ReceivedRequest) -> Reply {
     guard let number = Int(request.path.dropFirst()), number > 0 else {
       let words = [request.method, request.path, request.fields.first("X-Own")].compactMap { $0 }

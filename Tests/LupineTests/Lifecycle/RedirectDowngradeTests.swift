@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RedirectDowngradeTests {
-  /// A handler's change to the request that a redirect proposes.
+  /// A change that a redirect handler makes to the proposed request.
   struct Change: Sendable, CustomTestStringConvertible {
     let name: String
     let apply: @Sendable (inout URLRequest) throws -> Void
@@ -59,8 +59,7 @@ import Testing
     },
   ]
 
-  /// Calls `body` with a plain http server, an https server that redirects "/" to the result of `target`, and a
-  /// session.
+  /// Calls `body` with an http server, an https server that redirects "/" to the URL that `target` returns, and a session.
   private func withDowngrade(
     to target: @escaping @Sendable (_ plain: String) -> String,
     _ body: (_ plain: OriginServer, _ secure: OriginServer, Session) async throws -> Void

@@ -10,8 +10,8 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RedirectIdentityTests {
-  /// Calls `body` with the URL of a server that answers 400 without a client certificate, and with a session that has
-  /// one and has already presented it to that server.
+  /// Calls `body` with the URL of a server that answers 400 to clients without a certificate, and with a session that has
+  /// already presented its client certificate to that server.
   private func withIdentity(
     protocols: [AnyClass] = [], _ body: (_ url: String, Session) async throws -> Void
   ) async throws {
@@ -38,7 +38,7 @@ import Testing
         let response = await session.request(origin.url, method: .post).outcome()
         #expect(response.response?.statusCode == 400 && response.response?.url?.absoluteString == "\(url)/")
         #expect(String(decoding: response.data ?? Data(), as: UTF8.self).contains("No required SSL certificate"))
-        // A new request by the caller presents the certificate again.
+        // In a new request to the server, the session presents the certificate again.
         #expect(await session.request(url).outcome().response?.statusCode == 200)
       }
     }

@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  /// Changes a field, so that the engine builds the redirected request again.
+  /// A redirect handler that changes a header field, so that the session creates the redirected request anew.
   private static let marking = Redirector.modify { _, request, _ in
     var request = request
     request.headers.update(name: "X-Marked", value: "yes")
@@ -202,7 +202,7 @@ import Testing
     }
   }
 
-  @Test("a request that is resumed, suspended and resumed again immediately creates only one task")
+  @Test("resuming, suspending and resuming a request in quick succession creates only one task")
   func quickly() async throws {
     try await withServer { _ in
       .text("here")

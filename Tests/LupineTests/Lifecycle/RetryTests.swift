@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RetryTests {
-  @Test("the session's retrier is called first, and the next retrier only after doNotRetry")
+  @Test("the session's retrier is called before the request's retriers, and each further retrier only after doNotRetry")
   func order() async throws {
     try await withServer { _ in
       Reply(status: 500)
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  /// The stage in which a request's first two attempts fail.
+  /// The stage in which the first two attempts of a request fail.
   enum Failure: CaseIterable, Sendable { case building, adapting, sending, validating, serializing }
 
   @Test(
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("a request calls its retriers when it fails, and again for each response handler that fails")
+  @Test("a request calls its retriers when it fails, and again for each response handler whose serializer fails")
   func eachHandler() async throws {
     try await withServer { _ in
       Reply(status: 500)

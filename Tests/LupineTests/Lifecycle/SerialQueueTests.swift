@@ -41,7 +41,9 @@ import Testing
     #expect(overlapCount == 0)
   }
 
-  @Test("a SerialQueue performs immediate work directly if called on its queue, and asynchronously otherwise")
+  @Test(
+    "SerialQueue.perform(.immediate) runs work synchronously on the queue itself, and asynchronously from other threads"
+  )
   func here() async {
     let queue = DispatchQueue(label: "user's")
     let isOnQueue = queue.marked()

@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("a session without other queues creates and retries requests, and serializes responses, on the root queue")
+  @Test("by default, a session creates requests, calls retriers and serializes responses on its root queue")
   func rootForAll() async throws {
     try await withServer { _ in
       .text("here")
@@ -188,7 +188,7 @@ import Testing
     }
   }
 
-  /// Releases a session on demand.
+  /// Retains a session until the test calls `release()`.
   private final class Holder: Sendable {
     private let session: Mutex<Session?>
     init(_ session: sending Session?) { self.session = Mutex(session) }

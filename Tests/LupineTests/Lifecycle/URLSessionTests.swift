@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct URLSessionTests {
-  /// The operation queues on which a delegate may be called.
+  /// The kind of the delegate queue that the test passes to URLSession, such as a serial or a concurrent queue.
   enum Queue: CaseIterable, Sendable {
     case own, serial, concurrent, concurrentBeneath
 
@@ -168,7 +168,7 @@ import Testing
   }
 }
 
-/// A delegate that records its callbacks by task identifier, and those about the session under 0.
+/// A delegate that records the calls of its methods for each task identifier, and the calls about the session under 0.
 // Unchecked, because NSObject isn't final. All state is in mutexes and atomics.
 private final class Witness: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   let isOver = Gate()

@@ -74,8 +74,7 @@ import Testing
       let file = folder.appending(path: "file")
       try Data("secret".utf8).write(to: file)
       try #require(chmod(file.path, 0) == 0)
-      // Root may read every file, so the thread takes the unprivileged user id 65534 for file access. setfsuid affects only this
-      // thread.
+      // Root can read every file, so this thread accesses files as the unprivileged user 65534. setfsuid affects only this thread.
       typealias SetUser = @convention(c) (uid_t) -> CInt
       let symbol = try #require(dlsym(nil, "setfsuid"))
       // SAFETY: the C library's setfsuid(2) has this signature.

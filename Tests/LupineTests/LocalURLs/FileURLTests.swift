@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct FileURLTests {
-  /// Calls `body` with a file and a session.
+  /// Calls `body` with the file: URL of a new file with this name and content, and with an Alamofire session.
   private func withFile(
     _ name: String, _ content: Data, _ configure: (URLSessionConfiguration) -> Void = { _ in },
     _ body: (URL, Session) async throws -> Void
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// Calls `body` with a file, and a `URLSession` whose delegate records its callbacks on `queue`.
+  /// Calls `body` with the URL of a new file, and with a URLSession whose delegate records its calls on `queue`.
   private func withFile(
     _ name: String, _ content: Data, queue: OperationQueue? = nil,
     _ body: (URL, URLSession, TaskDelegate) async throws -> Void
@@ -68,7 +68,8 @@ import Testing
     }
   }
 
-  @Test("a file: URL of unknown type is application/octet-stream, an empty file gives nil, and HEAD gets the length")
+  @Test(
+    "a file: URL with an unknown extension has the type application/octet-stream, and an empty file has nil as data")
   func content() async throws {
     try await withDownloadFolder { folder in
       let unknown = folder.appending(path: "x.lupine-unknown")
@@ -129,7 +130,7 @@ import Testing
       let task = session.downloadTask(with: URLRequest(url: file))
       session.fileTransfers.queue.perform {
         task.resume()
-        // The four steps open the file, deliver the response, read a piece and write it.
+        // The four steps open the file, deliver the response, read a part and write the part.
         session.fileTransfers.queue.perform(afterSteps: 4) { task.cancel { data.record($0) } }
       }
       #expect(await data.next() == .some(nil))
@@ -140,7 +141,7 @@ import Testing
     }
   }
 
-  @Test("a stream request for a file: URL delivers its parts in order, and reads the file only as fast as its handler")
+  @Test("a stream request for a file: URL delivers the file in order, and reads it only as fast as the stream handler")
   func stream() async throws {
     try await withFile("file.bin", Pattern.data(2_000_000)) {
       $0.engine.windowBytes = 100_000
@@ -149,7 +150,7 @@ import Testing
       var body = Data()
       var pieces = request.streamTask().streamingData().makeAsyncIterator()
       body += try #require(await pieces.next()?.value)
-      // The task has received at most the first piece, which was consumed, and one window.
+      // The task has received at most the first part, which the caller has consumed, and one receive window.
       #expect((request.task?.countOfBytesReceived ?? .max) <= 200_000)
       while let stream = await pieces.next() { body += stream.value ?? Data() }
       let isWhole = body == Pattern.data(2_000_000)
@@ -187,7 +188,9 @@ import Testing
     }
   }
 
-  @Test("a data task for a file: URL calls its delegate with response, data, metrics and completion, in order")
+  @Test(
+    "a data task for a file: URL calls its delegate with the response, the data, the metrics and the completion, in order"
+  )
   func delegate() async throws {
     try await withFile("a.txt", Data("text".utf8)) { file, session, delegate in
       session.dataTask(with: URLRequest(url: file)).resume()
@@ -225,23 +228,24 @@ import Testing
 }
 
 extension SerialQueue {
-  /// Performs work after the next steps. Each step queues the following one, so the work is queued again for each.
+  /// Performs work after the next `count` steps of a transfer. Each step queues the next one, so `work` is queued again after
+  /// each step.
   fileprivate func perform(afterSteps count: Int, _ work: @escaping @Sendable () -> Void) {
     perform { if count == 1 { work() } else { self.perform(afterSteps: count - 1, work) } }
   }
 
-  /// Waits until all work queued so far has run.
+  /// Waits until all work that has been added to the queue so far has run.
   fileprivate func turn() async {
     await withCheckedContinuation { continuation in perform { continuation.resume() } }
   }
 }
 
-/// Records the callbacks of a session's only task.
+/// A session's delegate that records the calls for the session's only task.
 private final class TaskDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
   let events = Log<String>()
   let pieces = Log<Data>()
   let ended = Recorder<(any Error)?>()
-  /// Called at each piece with the number of pieces so far, or with the number of bytes that a download has written.
+  /// Called for each received part, with the number of parts so far. For a download, called with the number of bytes written.
   let onData = Mutex<@Sendable (Int) -> Void>({ _ in })
 
   func urlSession(

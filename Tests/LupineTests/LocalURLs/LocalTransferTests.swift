@@ -11,7 +11,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct LocalTransferTests {
-  /// Records the transfer's callbacks.
+  /// A mock observer that records the calls of a file: URL's transfer.
   private final class Observer: TransferObserver {
     struct Callbacks: Sendable {
       var body = Data()
@@ -23,7 +23,7 @@ import Testing
     let seen = Mutex(Callbacks())
     let ended = Recorder<URLError?>()
     let decidesOnResponse: Bool
-    /// Called at each piece with the number of pieces so far.
+    /// Called for each part of the file's content, with the number of parts so far.
     private let onPiece: @Sendable (Int) -> Void
 
     init(decides: Bool = false, onPiece: @escaping @Sendable (Int) -> Void = { _ in }) {
@@ -60,7 +60,7 @@ import Testing
     var isOver: Bool { seen.withLock { $0.end != nil } }
   }
 
-  /// A transfer on two queues, with a function that waits until both are idle.
+  /// A transfer of a file: URL with its two queues, one for file access and one for delivery.
   private final class TransferFixture: Sendable {
     let files = DispatchQueue(label: "files")
     let delivery = DispatchQueue(label: "delivery")
@@ -74,7 +74,7 @@ import Testing
         delivery: SerialQueue(delivery), windowBytes: windowBytes, observer: observer)
     }
 
-    /// Waits until the current steps and eight more have run.
+    /// Waits until the transfer has run the steps that are queued, and eight more.
     func settle() async {
       for _ in 0..<5 {
         await files.drain()
@@ -89,7 +89,7 @@ import Testing
     try await withLocalFile("file.bin", Pattern.data(byteCount), body)
   }
 
-  /// Calls `body` with a file, and a transfer of it that has delivered all that its window and observer allow.
+  /// Calls `body` with a file, and with a transfer that has delivered as much of the file as the window and the observer allow.
   private func withTransfer(
     windowBytes: Int? = nil, _ observer: Observer = Observer(), _ body: (URL, TransferFixture) async throws -> Void
   ) async throws {
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  /// Expects that the transfer ends without an error, with the whole file.
+  /// Waits for the transfer's end, and checks that it delivered the whole file without an error.
   private func expectWhole(_ fixture: TransferFixture) async {
     #expect(await fixture.observer.ended.next() == .some(nil))
     let isWhole = fixture.observer.seen.withLock { $0.body } == Pattern.data(byteCount)
@@ -235,7 +235,7 @@ import Testing
     }
   }
 
-  /// Returns the number of the process's descriptors that are open on a file opened at this path.
+  /// Returns the number of this process's descriptors for files that were opened at this path.
   private static func descriptors(of file: URL) -> Int {
     let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     return numbers.count { number in

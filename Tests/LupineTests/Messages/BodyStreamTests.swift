@@ -18,8 +18,8 @@ import Testing
     return request
   }
 
-  /// Sends a request's body. Returns the framing that the server received (the Content-Length, or the transfer coding)
-  /// and whether the body equals `expected`, separated by a space.
+  /// Sends the request, and returns the server's report, such as "10 true": the Content-Length or the transfer coding, and
+  /// whether the received body equals `expected`.
   private func send(_ request: URLRequest, expecting expected: Data) async throws -> String {
     try await withServer { request in
       let framing = request.fields.first("Content-Length") ?? request.fields.first("Transfer-Encoding") ?? "none"

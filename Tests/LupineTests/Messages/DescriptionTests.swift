@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct DescriptionTests {
-  /// Classes without a `description`, which Swift prints by their name: they have no state worth showing.
+  /// The public classes that have no `description` because they have no useful state. Swift prints their name.
   private static let namedByType: Set<String> = [
     "Adapter", "AlamofireNotifications", "AuthenticationInterceptor", "ClosureEventMonitor", "CompositeEventMonitor",
     "CompositeTrustEvaluator", "ConnectionLostRetryPolicy", "DataResponseSerializer", "DecodableResponseSerializer",
@@ -21,7 +21,7 @@ import Testing
     "URLEncodedFormEncoder", "URLEncodedFormParameterEncoder",
   ]
 
-  /// The targets whose public classes are visible to programs.
+  /// The targets whose public classes programs can use.
   private static let targets: Set<Substring> = ["Lupine", "LupineURLSession", "LupineCookies", "LupineFormats"]
 
   private let url: URL
@@ -30,7 +30,7 @@ import Testing
     url = try #require(URL(string: "https://user:secret@example.org/a@b?c=d"))
   }
 
-  /// Returns the public classes declared in the sources, with the rest of each declaration's line.
+  /// Returns the names of the public classes in the source files, each with the rest of the line that declares the class.
   private func declarations() throws -> [String: String] {
     let sources = URL(filePath: #filePath).appending(path: "../../../../Sources").standardized.path
     let paths = try #require(FileManager.default.enumerator(atPath: sources)?.compactMap { $0 as? String })
@@ -47,7 +47,7 @@ import Testing
     return found
   }
 
-  /// Returns an object of each public class with a description, including those of a request that was sent.
+  /// Sends a request, and returns an object of each public class that has a description.
   private func objects(_ session: Session, at origin: String) async throws -> [any CustomStringConvertible] {
     let request = session.request(origin)
     let outcome = await request.outcome()
@@ -84,7 +84,7 @@ import Testing
     ]
   }
 
-  @Test("no public class has a description that contains a memory address or a password")
+  @Test("no public class of Lupine has a description that contains a memory address or a password")
   func everyClass() async throws {
     let declarations = try declarations()
     #expect(declarations.count > 40)
@@ -104,7 +104,7 @@ import Testing
             #expect(text != type || type == "SessionDelegate", "\(text)")
           }
         }
-        // `described` starts with the abstract classes, which have objects only of their subclasses.
+        // `described` begins with the abstract classes, because only their subclasses have objects.
         #expect(Set(declarations.keys) == described.union(Self.namedByType))
         for name in Self.namedByType {
           #expect(declarations[name]?.contains("NSObject") == false, "\(name) is printed with its address")
@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test(
-    "the description of a URL doesn't contain its user and password",
+    "the description of a URL omits the user name and the password",
     arguments: [
       ("https://u:p@h/", "https://h/"), ("https://u@h:1", "https://h:1"), ("https://h/u:p@x", "https://h/u:p@x"),
       ("https://h?u:p@x", "https://h?u:p@x"), ("https://h#@", "https://h#@"), ("file:///u@h", "file:///u@h"),
@@ -143,7 +143,7 @@ import Testing
     #expect(URLRequest(url: url).description == printed)
   }
 
-  @Test("errors contain a URL without its user and password")
+  @Test("the URL in an error's description omits the user name and the password")
   func errors() async throws {
     let other = try #require(URL(string: "ftp://user:secret@example.org/"))
     let unsupported = await AF.request(other).outcome().error

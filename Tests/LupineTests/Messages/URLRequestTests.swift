@@ -31,7 +31,7 @@ struct URLRequestTests {
   }
 
   @Test(
-    "the six methods known to Foundation are converted to uppercase, and other methods are unchanged",
+    "URLRequest.httpMethod converts the six methods known to Foundation to uppercase, and leaves others unchanged",
     arguments: [
       ("post", "POST"), ("Delete", "DELETE"), ("patch", "patch"), ("PURGE", "PURGE"), (nil, "GET"),
     ] as [(String?, String)])
@@ -41,7 +41,7 @@ struct URLRequestTests {
     #expect(copy.httpMethod == read)
   }
 
-  @Test("requests that differ in their handling of cookies aren't equal")
+  @Test("URLRequests that differ only in httpShouldHandleCookies or mainDocumentURL aren't equal")
   func cookies() throws {
     let request = URLRequest(url: try "https://example.com/".asURL())
     #expect(request.httpShouldHandleCookies && request.mainDocumentURL == nil)
@@ -54,7 +54,8 @@ struct URLRequestTests {
   }
 
   @Test(
-    "a URLRequest keeps the fields' order, ignores case in lookups, joins added values, and removes a field set to nil")
+    "a URLRequest preserves its fields' order, joins the values added to a field, and removes a field that is set to nil"
+  )
   func fields() {
     var copy = request
     copy.setValue("1", forHTTPHeaderField: "z")
@@ -89,7 +90,7 @@ struct URLRequestTests {
   }
 
   @Test(
-    "requests with the same body stream object are equal, and requests whose different streams have equal bytes aren't")
+    "URLRequests with the same body stream object are equal, but not those with different streams of the same bytes")
   func streams() {
     let stream = InputStream(data: Data("same".utf8))
     var (one, two) = (request, request)
@@ -99,7 +100,7 @@ struct URLRequestTests {
     #expect(one == two && one.hashValue == two.hashValue)
     two.httpBodyStream = InputStream(data: Data("same".utf8))
     #expect(one != two)
-    // A request's copy shares the stream: bytes read through one are gone for the other.
+    // A request and its copy share one stream. Bytes that are read through one request can't be read through the other.
     let copy = one
     #expect(copy.httpBodyStream === stream && stream.streamStatus == .notOpen)
   }

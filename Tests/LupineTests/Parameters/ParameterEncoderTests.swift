@@ -74,7 +74,7 @@ import Testing
     #expect(encoded.url?.absoluteString == url)
   }
 
-  @Test("encoding nil as parameters doesn't change the request")
+  @Test("encoding nil instead of parameters doesn't change the request")
   func noParameters() throws {
     let plain = try request(method: .post)
     #expect(try URLEncodedFormParameterEncoder.default.encode([String: Int]?.none, into: plain) == plain)
@@ -114,7 +114,8 @@ import Testing
     #expect(try encoded(.urlEncodedForm(encoder: URLEncodedFormEncoder(keyEncoding: .uppercased))) == "A=1")
   }
 
-  @Test("encoding parameters that the encoder doesn't support throws an AFError that wraps the encoder's error")
+  @Test(
+    "if an encoder doesn't support the parameters, a ParameterEncoder throws an AFError that wraps the encoder's error")
   func encodingFails() throws {
     #expect {
       _ = try URLEncodedFormParameterEncoder.default.encode([1], into: request())
@@ -130,7 +131,7 @@ import Testing
     }
   }
 
-  @Test("encoding query parameters for a request without a URL throws missingRequiredComponent")
+  @Test("encoding parameters in the query of a request without a URL throws missingRequiredComponent")
   func missingURL() throws {
     var homeless = try request()
     homeless.url = nil

@@ -48,7 +48,7 @@ import Testing
     #expect(JSONEncoding.default.options == [])
   }
 
-  @Test("encoding nil as parameters doesn't change the request")
+  @Test("encoding nil instead of parameters doesn't change the request")
   func noParameters() throws {
     let plain = try request()
     #expect(try JSONEncoding.default.encode(plain, with: nil) == plain)

@@ -6,7 +6,7 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-/// A value, an encoder with its options, and the expected form.
+/// A test vector: a value, the options of a URLEncodedFormEncoder, and the expected form, such as `a=1&b=2`.
 struct FormVector: CustomTestStringConvertible, Sendable {
   let name: String
   let expected: String
@@ -81,7 +81,7 @@ private final class Dog: Animal {
   }
 }
 
-/// Encodes through every kind of nested container.
+/// A value whose `encode(to:)` uses each kind of nested container.
 private struct ByHand: Encodable {
   enum Keys: String, CodingKey { case keyed, list, twice, null, early }
 
@@ -153,7 +153,7 @@ private struct ByHand: Encodable {
       .joined()
   }()
 
-  @Test("the form encoder encodes each kind of value as expected", arguments: values)
+  @Test("URLEncodedFormEncoder encodes each kind of value, such as a date or nil, as documented", arguments: values)
   func value(_ vector: FormVector) throws {
     #expect(try vector.encode() == vector.expected)
   }
@@ -243,7 +243,7 @@ private struct ByHand: Encodable {
       }),
   ]
 
-  @Test("each option of the form encoder has the expected effect", arguments: options)
+  @Test("each option of URLEncodedFormEncoder changes the encoded form as documented", arguments: options)
   func option(_ vector: FormVector) throws {
     #expect(try vector.encode() == vector.expected)
   }
@@ -336,7 +336,7 @@ private struct ByHand: Encodable {
   }
 }
 
-/// A key that is only known at run time.
+/// A coding key that is created from any string at run time.
 private struct AnyKey: CodingKey {
   struct Holder: Encodable {
     let key: String

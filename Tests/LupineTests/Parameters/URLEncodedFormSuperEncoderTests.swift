@@ -36,7 +36,7 @@ private class Ancestor: Encodable {
   }
 }
 
-/// Encodes through every kind of super encoder. The expected form is Alamofire's output.
+/// A class whose `encode(to:)` uses each kind of super encoder. The expected form is Alamofire's output for this class.
 private final class Heir: Ancestor {
   override func encode(to encoder: any Encoder) throws {
     try super.encode(to: encoder)
@@ -55,7 +55,7 @@ private struct HeirBox: Encodable, Sendable {
   func encode(to encoder: any Encoder) throws { try Heir().encode(to: encoder) }
 }
 
-/// Encodes two objects under one key.
+/// A value that encodes two objects under the same key.
 private struct Merging: Encodable {
   enum Keys: String, CodingKey { case a }
 
@@ -67,7 +67,7 @@ private struct Merging: Encodable {
   }
 }
 
-/// Encodes an array of 1 and 2, and a value through its super encoder.
+/// A value that encodes the array `[1, 2]`, and then `value` through the array's super encoder.
 private struct ListSuper<Value: Encodable & Sendable>: Encodable, Sendable {
   enum Keys: String, CodingKey { case list }
 

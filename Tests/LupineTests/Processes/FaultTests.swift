@@ -4,10 +4,11 @@
 import LupineTestSupport
 import Testing
 
-/// Runs LupineFaults in a dedicated process for each scenario; CLupineFaults.h describes the faults. The runs are
-/// serialized because one alone keeps the machine busy.
+/// Runs the program LupineFaults once for each scenario. CLupineFaults.h describes the faults that the program injects. The
+/// runs are serialized, because a single one keeps the machine busy.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct FaultTests {
-  /// The step between tested values of n, in hundredths of n. With 0, every n is tested; with a sanitizer, that's too slow.
+  /// LupineFaults' argument for the growth of n, in percent. With 0, LupineFaults lets each n-th call fail. With a sanitizer,
+  /// that would be too slow, so n increases by 1 + 40 % of n.
   private static let growth = testsDivisor > 1 ? "40" : "0"
   private static let scenarios = [
     "plain", "secure", "tunnel", "redirect", "codings", "uploadData", "uploadFile", "uploadSecureFile", "multipart",
@@ -15,7 +16,7 @@ import Testing
   ].filter { $0 == testsArgument ?? $0 }
 
   @Test(
-    "whichever system call fails, with each of its possible errors, the request ends once with an expected outcome",
+    "a request ends once, with a success or an expected error, if any system call fails with any of its possible errors",
     arguments: scenarios)
   func systemCalls(scenario: String) async throws {
     let (status, output) = try await runProgram(["LupineFaults", "calls", scenario, Self.growth])
@@ -24,16 +25,17 @@ import Testing
     for call in ["epoll_wait", "connect", "send", "recv"] { #expect(output.contains("\(call) "), "\(output)") }
   }
 
-  // Testing every n takes 20 s. With the growth 5, a step is 1 + n / 20 allocations, and at most 16.
+  // Letting each n-th allocation fail takes 20 s. With the growth 5, n increases by 1 + n / 20, and at most by 16.
   @Test(
-    "whichever memory allocation of OpenSSL fails, the request ends once with an expected outcome",
+    "a request ends once, with a success or an expected error, if any memory allocation in OpenSSL fails",
     arguments: ["secure", "tunnel"].filter { $0 == testsArgument ?? $0 })
   func openSSL(scenario: String) async throws {
     let (status, output) = try await runProgram(["LupineFaults", "openssl", scenario, "5"])
     #expect(status == 0, "\(output)")
   }
 
-  @Test("whichever memory allocation of a compression library fails, the request ends once with an expected outcome")
+  @Test(
+    "a request ends once, with a success or an expected error, if any memory allocation in a compression library fails")
   func codings() async throws {
     let (status, output) = try await runProgram(["LupineFaults", "codings", "codings", "0"])
     #expect(status == 0, "\(output)")

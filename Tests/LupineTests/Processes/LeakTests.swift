@@ -15,7 +15,7 @@ import Testing
   @Test("500 requests with all kinds of outcomes leave no request object, file descriptor or thread behind")
   func everythingGoes() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-      // The first run opens what a process keeps: the runtime's descriptors and the resolver's library.
+      // The first run opens the descriptors that the process keeps: those of the runtime and of the resolver's library.
       try await Load.run(count: 20)
       var left: [String] = []
       if await !settles({ threadCount(named: "lupine-loop") == 0 }) { left.append("threads of the first run") }
@@ -103,7 +103,7 @@ private struct Weak: Sendable {
   }
 }
 
-/// Sends requests with every outcome, and lists the open descriptors.
+/// Sends requests with every kind of outcome, and lists the descriptors that the process has open.
 private enum Load {
   @discardableResult
   static func run(count: Int) async throws -> [Weak] {
@@ -165,8 +165,8 @@ private enum Load {
     }
   }
 
-  /// The targets of the open descriptors of the kinds that an engine opens. The runtime or a sanitizer may open other
-  /// kinds at any time.
+  /// The targets of the process's open sockets, epoll descriptors and eventfd descriptors, which an engine opens. Descriptors
+  /// of other kinds are ignored, because the runtime or a sanitizer may open some at any time.
   static var descriptors: [String] {
     names(in: "/proc/self/fd").compactMap { number in
       let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")

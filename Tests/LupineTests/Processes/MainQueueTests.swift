@@ -25,7 +25,7 @@ import Testing
   }
 
   // In the tests' own program, an asynchronous main awaits the end of the tests.
-  @Test("handlers on the main queue are called in a program with an async main function")
+  @Test("handlers on the main queue are called in a program whose main function is async")
   func asynchronousMain() async throws {
     try await withServer { _ in
       .text("here")

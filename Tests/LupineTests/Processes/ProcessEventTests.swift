@@ -10,7 +10,7 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-/// Each test but the last runs its client in a dedicated process; the last runs the program LupineFaults.
+/// Each test runs its client in a dedicated process, except the last, which runs the program LupineFaults.
 @Suite(.timeLimit(.minutes(10))) struct ProcessEventTests {
   enum Body: String, CaseIterable, Codable, Sendable { case data, file, stream }
 
@@ -41,7 +41,7 @@ import Testing
           try await withSession {
             $0.engine.tls.trustRoots = [.pem(pem)]
           } _: { session in
-            // The attempt is repeated, because the connection rarely ends exactly between two writes.
+            // The test repeats the attempt, because the connection rarely ends exactly between two writes.
             for _ in 0..<5 {
               let request =
                 switch body {
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("a child process inherits no descriptors from a session")
+  @Test("a child process inherits none of a session's file descriptors")
   func startedPrograms() async throws {
     try await withOrigin { peer in
       _ = try peer.readRequest()
@@ -129,8 +129,8 @@ import Testing
     try await withOrigin { peer in
       while let request = try peer.readRequest() {
         try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf")
-        // When the client has received this, it stops itself for longer than its time limit. The server sends the rest as
-        // soon as the client has stopped.
+        // When the client has received these bytes, it stops itself for longer than its time limit. The server sends the
+        // rest as soon as the client has stopped.
         if let process = Int(request.path.dropFirst()) {
           while !isStopped(process) { try peer.pause(for: .milliseconds(5)) }
         }
@@ -139,7 +139,7 @@ import Testing
     } _: { origin in
       _ = await #expect(processExitsWith: .success) { [url = origin.url as String] in
         let session = Session(configuration: .forTests)
-        // This request loads what is loaded at the first use, so that loading doesn't delay the measured request.
+        // The first request loads libraries. It precedes the measured request, so that loading doesn't delay that one.
         _ = try await session.request(url + "/at-once").serializingString().value
         let start = ContinuousClock.now
         let stream = session.streamRequest(
@@ -195,16 +195,18 @@ import Testing
   }
 }
 
-/// Signaled at each response.
+/// Signaled for each response that the client receives.
 private let answers = DispatchSemaphore(value: 0)
 
-/// Waits until all engines of this process have ended; returns false if one doesn't. LeakSanitizer would report the
-/// bytes of a request that is alive when the process exits as leaked, because Swift stores a tag in their address.
+/// Waits until all engines of this process have ended. Returns false if an engine is still running after 60 s.
+///
+/// If a request is alive when the process exits, LeakSanitizer reports the request's bytes as leaked, because Swift stores a
+/// tag in their address.
 private func hasNoEngine() async -> Bool {
   await settles { threadCount(named: "lupine-loop") == 0 }
 }
 
-/// Returns the targets of the sockets, event descriptors and temporary files that a program started now inherits.
+/// Starts a child process, and returns the targets of the sockets, event descriptors and temporary files that it inherits.
 private func inherited(_ folder: String) throws -> [String] {
   let script = "for number in /proc/self/fd/*; do readlink $number; done >'\(folder)/list'"
   try ChildProcess(["/bin/sh", "-c", script]).awaitEnd()

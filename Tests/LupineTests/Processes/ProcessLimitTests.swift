@@ -11,7 +11,7 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-/// The tests that change limits run in dedicated processes, because limits apply to the whole process.
+/// Tests that change a limit run in dedicated processes, because the limit applies to the whole process.
 @Suite(.timeLimit(.minutes(10))) struct ProcessLimitTests {
   @Test("a request without free file descriptors fails with an error that says so, and a later request succeeds")
   func engineStart() async throws {
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(
-    "a download to a full disk fails, and the next one succeeds once space is available",
+    "a download to a full disk fails, and the next download succeeds once the disk has space",
     .enabled(if: SmallDisk.isAvailable)
   )
   func fullDisk() async throws {
@@ -136,7 +136,7 @@ import Testing
       .text("here")
     } _: { origin in
       try await withSession { session in
-        // Not even root can create files in /proc.
+        // No user can create files in /proc, not even root.
         let failed = await session.download(origin.url, to: into(URL(filePath: "/proc/self"))).outcome()
         guard case .downloadedFileMoveFailed(let error, _, let destination) = failed.error else {
           Issue.record("\(String(describing: failed.error))")
@@ -153,8 +153,9 @@ import Testing
   }
 }
 
-/// Writes more than the process may. Unblocks SIGXFSZ on the calling thread, so that the signal would end the process:
-/// threads that Dispatch starts block it.
+/// Writes more bytes to a file than the process's file size limit permits, and expects an error.
+///
+/// Unblocks SIGXFSZ on the calling thread, so that the signal would end the process. Dispatch's threads block the signal.
 private func writeTooMuch() throws {
   var signals = sigset_t()
   sigemptyset(&signals)
@@ -167,10 +168,10 @@ private func writeTooMuch() throws {
   try #require(throws: URLError.self) { try file.write(Data(count: 1)) }
 }
 
-/// Uses up and frees this process's descriptors.
+/// Makes this process run out of file descriptors, and restores the limit.
 private enum Descriptors {
-  /// Starts the session's engine and leaves it without a connection. A connection that it closed later would free a
-  /// descriptor.
+  /// Starts the session's engine with a request whose connection is closed afterward. If the connection were closed later, a
+  /// descriptor would become free.
   static func start(_ session: Session, _ url: String) async throws {
     let before = sockets
     let text = try await session.request(url, headers: ["Connection": "close"]).serializingString().value
@@ -180,7 +181,7 @@ private enum Descriptors {
 
   private static var sockets: Int { Resources.descriptors(below: "/no/folder").count { $0.hasPrefix("socket:") } }
 
-  /// Sets the limit so that no further descriptor can be opened; returns the previous limit.
+  /// Sets the process's descriptor limit so that no further descriptor can be opened. Returns the previous limit.
   static func takeAll() throws -> rlimit {
     var limit = rlimit()
     try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
@@ -198,19 +199,19 @@ private enum Descriptors {
   }
 }
 
-/// The descriptors of the loop that opens the next connection.
+/// Makes the event loop that opens the next connection run out of descriptors.
 ///
-/// Only the loop's thread lacks descriptors. If the whole process lacked them, Dispatch would end the process
-/// on a busy machine: once a second, if work waits for a thread, it opens files in /proc, and traps if it can't.
+/// Only the loop's thread runs out of descriptors. If the whole process did, Dispatch would end the process on a busy machine:
+/// if work waits for a thread, Dispatch opens files in /proc once a second, and traps if it can't.
 private final class LoopDescriptors: Sendable {
   private let isWanted = Atomic(false)
 
-  /// Makes the loop run out of descriptors when it opens the next connection. Returns the previous
-  /// limit of the process, for `Descriptors.restore`.
+  /// Makes the event loop run out of descriptors when it opens the next connection. Returns the process's previous limit, for
+  /// `Descriptors.restore`.
   func takeAll() throws -> rlimit {
     var limit = rlimit()
     try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
-    // A limit that the loop's thread soon reaches, and that leaves the other threads room.
+    // The loop's thread soon reaches this limit, which leaves 64 descriptors for the other threads.
     let next = dup(STDIN_FILENO)
     close(next)
     var low = rlimit(rlim_cur: rlim_t(next) + 64, rlim_max: limit.rlim_max)
@@ -219,10 +220,10 @@ private final class LoopDescriptors: Sendable {
     return limit
   }
 
-  /// The engine's tracer, which runs on the loop's thread.
+  /// The engine's tracer, which the event loop calls on its thread for each trace event.
   func trace(_ event: TraceEvent) {
     guard case .connectionStarted = event.kind, isWanted.exchange(false, ordering: .acquiring) else { return }
-    // The thread gets a separate table of descriptors (unshare(2)), a copy that is then filled up.
+    // The thread gets a separate copy of the process's descriptor table (unshare(2)), which is then filled up.
     typealias Unshare = @convention(c) (CInt) -> CInt
     let cloneFiles: CInt = 0x400
     guard let symbol = dlsym(nil, "unshare"), unsafeBitCast(symbol, to: Unshare.self)(cloneFiles) == 0 else {

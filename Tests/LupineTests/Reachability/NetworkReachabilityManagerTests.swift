@@ -95,7 +95,7 @@ struct NetworkReachabilityManagerTests {
       try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none) == 0)
       let isListening = manager?.startListening { _ in } ?? true
       let (status, flags) = (manager?.status, manager?.flags)
-      // LeakSanitizer needs descriptors when the process ends, and waits for them forever.
+      // The limit is restored, because LeakSanitizer needs descriptors when the process ends, and would wait forever.
       try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
       try #require(status == .unknown && flags == nil && !isListening)
     }

@@ -18,7 +18,7 @@ import Testing
     try PropertyListSerialization.data(fromPropertyList: Self.list, format: format, options: 0)
   }
 
-  /// Reads the list in each way that a response can be read, so that a harmful list that passes the check is noticed.
+  /// Decodes the data with each API for property lists in responses. A harmful list that passes the check would crash here.
   private func read(_ data: Data) {
     _ = (try? PropertyListResponseSerializer().serialize(request: nil, response: nil, data: data, error: nil))
       .map { "\($0)" }
@@ -90,7 +90,7 @@ import Testing
       if (try? PropertyListCheck.check(data)) != nil { passed += 1 }
       read(data)
     }
-    // Enough mutated lists must pass for the test to exercise Foundation too.
+    // Enough mutated lists must pass the check, so that the test also exercises Foundation's parser.
     #expect(passed > count / 30)
   }
 
@@ -130,7 +130,7 @@ import Testing
   }
 }
 
-/// A tree that decodes from any list or JSON, and visits each value of its arrays and dictionaries.
+/// A value that can be decoded from any property list or JSON. Decoding visits each value in arrays and dictionaries.
 private indirect enum Tree: Decodable {
   case leaf
   case node([Tree])

@@ -7,8 +7,8 @@ import Foundation
 @testable import LupineURLSession
 
 enum PropertyListVectors {
-  /// Returns a binary list: a header, the objects, the table of their offsets, and the trailer. Each parameter with a
-  /// default value can make one part malformed.
+  /// Returns a binary property list: a header, the objects, the table of their offsets, and the trailer. Each parameter with
+  /// a default value can make one part malformed.
   static func binary(
     _ objects: [[UInt8]], offsetBytes: Int = 1, referenceBytes: Int = 1, top: UInt64 = 0, count: UInt64? = nil,
     offsets: [Int]? = nil, table: UInt64? = nil
@@ -30,7 +30,7 @@ enum PropertyListVectors {
     (0..<length).reversed().map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }
   }
 
-  /// Returns a binary list of nested arrays.
+  /// Returns a binary property list of arrays that are nested `levels` deep.
   static func chain(_ levels: Int) -> Data {
     let arrays = (0..<levels).map { [0xA1] + number(UInt64($0 + 1), length: 3) }
     return binary(arrays + [[0x09]], offsetBytes: 4, referenceBytes: 3)

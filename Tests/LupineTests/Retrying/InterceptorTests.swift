@@ -17,7 +17,7 @@ import Testing
     urlRequest = try URLRequest(url: "http://localhost/", method: .get)
   }
 
-  /// Returns an adapter that appends `name` to the field Trail.
+  /// Returns an adapter that appends `name` to the request's Trail field.
   private func marking(_ name: String) -> Adapter {
     Adapter { request, _, completion in
       var request = request
@@ -33,7 +33,7 @@ import Testing
   // MARK: Adapters
 
   @Test(
-    "an Interceptor passes each adapter's request to the next adapter, and runs its interceptors after its adapters")
+    "an Interceptor passes each adapter's request to the next adapter, and calls its interceptors after its adapters")
   func adaptersInOrder() async throws {
     let chain = Interceptor(adapters: [marking("a"), marking("b")], interceptors: [marking("c"), marking("d")])
     #expect(chain.adapters.count == 4 && chain.retriers.count == 2)
@@ -106,7 +106,7 @@ import Testing
     #expect(try trail(result) == "\(request.id.uuidString),\(ObjectIdentifier(session))")
   }
 
-  @Test("methods that subclasses of Adapter and Interceptor override are called through the protocols")
+  @Test("a method that a subclass of Adapter or Interceptor overrides is also called through the protocol")
   func subclasses() async throws {
     final class Refusing: Adapter, @unchecked Sendable {
       override func adapt(

@@ -10,9 +10,9 @@ import Testing
 @testable import LupineReactor
 @testable import LupineURLSession
 
-@Suite("OfflineRetrier: retries once there is a network", .timeLimit(.minutes(10)))
+@Suite("OfflineRetrier: retries after the network is back", .timeLimit(.minutes(10)))
 struct OfflineRetrierTests {
-  /// A network that the test switches on.
+  /// A simulated network that is down until the test switches it on.
   private final class Network: Sendable {
     private struct State {
       var isOnline = false
@@ -76,7 +76,7 @@ struct OfflineRetrierTests {
     OfflineRetrier(monitor: NWPathMonitor(.prohibited([]), source: network.source), maximumWait: wait)
   }
 
-  /// Fails as long as the network is down, as a connection without a route does.
+  /// An adapter that throws notConnectedToInternet while the simulated network is down.
   private var failing: Adapter {
     Adapter { [network, failures] request, _, completion in
       if network.isOnline { return completion(.success(request)) }
@@ -176,7 +176,8 @@ struct OfflineRetrierTests {
   }
 
   @Test(
-    "a request's `lupine` closure changes the request's settings after all adapters that were added before the closure")
+    "a closure passed to `request.lupine` is called after the adapters that were added to the request before the closure"
+  )
   func ownSettings() async throws {
     try await withServer { _ in
       .text(String(repeating: "x", count: 100))

@@ -8,7 +8,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RetryPolicyTests {
-  /// All codes of failures that may be transient.
+  /// The URLError codes that RetryPolicy retries by default.
   static let transient: [URLError.Code] = [
     .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected, .badServerResponse, .callIsActive,
     .cannotConnectToHost, .cannotFindHost, .cannotLoadFromNetwork, .dataNotAllowed, .dnsLookupFailed,
@@ -24,7 +24,7 @@ import Testing
     .userAuthenticationRequired, .userCancelledAuthentication, .zeroByteResource,
   ]
 
-  /// Calls `body` with a session and a request whose response has arrived with the status code `status`.
+  /// Calls `body` with a session, and with a request that has received a response with the status code `status`.
   private func withAnswered(
     _ status: Int = 200, method: HTTPMethod = .get, _ body: (Session, Request) async throws -> Void
   ) async throws {
@@ -39,7 +39,9 @@ import Testing
     }
   }
 
-  @Test("by default, RetryPolicy retries idempotent methods twice, after five status codes and transient URLErrors")
+  @Test(
+    "by default, RetryPolicy retries requests with idempotent methods twice, after five status codes or transient URLErrors"
+  )
   func defaults() {
     let policy = RetryPolicy()
     #expect(policy.retryLimit == 2 && policy.exponentialBackoffBase == 2 && policy.exponentialBackoffScale == 0.5)
@@ -48,7 +50,8 @@ import Testing
     #expect(policy.retryableURLErrorCodes == Set(Self.transient))
   }
 
-  @Test("RetryPolicy's delay is the scale multiplied by a power of the base, and above the limit, there is no retry")
+  @Test(
+    "RetryPolicy's delay is its scale times a power of its base, and it retries a request only up to its retry limit")
   func delays() {
     #expect((0...3).map { RetryPolicy().delay(afterRetries: $0) } == [0.5, 1, nil, nil])
     let policy = RetryPolicy(retryLimit: 4, exponentialBackoffBase: 3, exponentialBackoffScale: 0.1)
@@ -170,7 +173,7 @@ import Testing
     }
   }
 
-  @Test("a subclass of RetryPolicy can override shouldRetry and keep the delays")
+  @Test("a subclass of RetryPolicy can override shouldRetry and still use RetryPolicy's delays")
   func subclass() async throws {
     final class Insisting: RetryPolicy, @unchecked Sendable {
       override func shouldRetry(request: Request, dueTo error: any Error) -> Bool { true }

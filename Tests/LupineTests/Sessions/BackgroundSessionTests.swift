@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct BackgroundSessionTests {
-  /// Keeps the content of downloads without a request.
+  /// A SessionDelegate that records the content of downloads, even of tasks from an earlier process.
   private final class Keeper: SessionDelegate, @unchecked Sendable {
     let contents = Mutex<[String]>([])
 
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  /// Returns the configuration of a background session whose records are in `directory`.
+  /// Returns the configuration of a background session that writes the records of its tasks to `directory`.
   private func configuration(in directory: URL) -> URLSessionConfiguration {
     let configuration = URLSessionConfiguration.background(withIdentifier: "test.session")
     configuration.lupineBackground.directory = directory
@@ -43,7 +43,7 @@ import Testing
       defer { earlier.invalidateAndCancel() }
       let url = try #require(URL(string: origin.url + "/earlier"))
       earlier.downloadTask(with: URLRequest(url: url)).taskDescription = "earlier"
-      // Simulates the end of the process.
+      // This simulates the end of the process that has created the session.
       earlier.background?.close()
 
       let keeper = Keeper()

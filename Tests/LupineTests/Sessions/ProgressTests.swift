@@ -24,7 +24,7 @@ import Testing
           .downloadProgress(queue: queue) { progress in
             seen.record((progress.completedUnitCount, progress.totalUnitCount, progress.fractionCompleted))
           }
-          // The queue is serial, so this runs after the last progress handler.
+          // The queue is serial, so this response handler runs after the last progress handler.
           .response(queue: queue) { _ in seen.record(nil) }
         var updates: [(Int64, Int64, Double)] = []
         while let update = await seen.next() ?? nil { updates.append(update) }
@@ -39,7 +39,9 @@ import Testing
     }
   }
 
-  @Test("if the decoded length is unknown, the progress total is -1 until the end, and then the decoded body's length")
+  @Test(
+    "if a body's decoded length is unknown, the progress total is -1 until the end, and then the number of decoded bytes"
+  )
   func unknownLength() async throws {
     try await withServer { request in
       request.path == "/gzip"
@@ -117,7 +119,7 @@ import Testing
     }
   }
 
-  @Test("suspending a request stops the reception of its body until it is resumed")
+  @Test("a suspended request receives no more of its response body until the request is resumed")
   func suspending() async throws {
     try await withEndlessServer { origin in
       try await withSession { session in
@@ -135,7 +137,7 @@ import Testing
           #expect(request.task?.countOfBytesReceived == stopped)
           #expect(request.isSuspended && stopped > 0)
           request.resume()
-          // Handler calls scheduled before the suspension report at most `stopped` bytes.
+          // Progress handler calls that were queued before the suspension report at most `stopped` bytes.
           while let count = await progress.next(), count <= stopped {}
         }
         request.cancel()
@@ -155,7 +157,7 @@ import Testing
     for index in 1...count { progress.update(index, of: count) }
     queue.resume()
     #expect(await calls.next() == count)
-    // The loop makes one call per update. Dispatch's threads have small stacks, so nested handlers would overflow.
+    // Each update causes one call. If handlers were nested, they would overflow the small stacks of Dispatch's threads.
     for index in 1...count { queue.sync { progress.update(index, of: count) } }
     #expect(await calls.next() != nil)
     #expect(progress.currentHandler?.queue === queue)
@@ -175,8 +177,8 @@ import Testing
       } _: { session in
         let progress = Recorder<Void>()
         let request = session.request(origin.url).downloadProgress(queue: .global()) { _ in progress.record(()) }
-        // Updates may be merged into fewer than three calls on a busy machine, so the response handler adds the
-        // missing ones.
+        // On a busy machine, updates may be merged into fewer than three calls. So the response handler records three
+        // more.
         request.response(queue: .global()) { _ in for _ in 0..<3 { progress.record(()) } }
         async let response = request.outcome()
         for _ in 0..<3 {

@@ -8,7 +8,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RedirectHandlerTests {
-  /// Calls the handler for a redirect of a real task. Returns its answer with the task and the response.
+  /// Calls the redirect handler for the redirect of a real task. Returns the handler's request, the task and the response.
   private func answer(
     of handler: any RedirectHandler, to proposed: URLRequest
   ) async throws -> (answer: URLRequest?, task: URLSessionTask, response: HTTPURLResponse) {

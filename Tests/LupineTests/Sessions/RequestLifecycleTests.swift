@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("adding a response handler to a finished request calls only that handler, while the request's state is resumed")
+  @Test("a response handler that is added to a finished request is called alone, and the state is resumed meanwhile")
   func handlerAfterTheEnd() async throws {
     let url = try await TestServers.nginx + "/small.txt"
     try await withSession { session in
@@ -186,7 +186,7 @@ import Testing
     }
   }
 
-  /// The number of repetitions, which is enough for threads to hit race windows of a few instructions.
+  /// The number of repetitions of tests for race conditions, enough to hit race windows of a few instructions.
   private static let contests = 1000
 
   @Test(
@@ -340,7 +340,7 @@ import Testing
   }
 }
 
-/// A URL that counts its conversions to a request.
+/// A URLRequestConvertible that counts the calls of `asURLRequest()`.
 private final class Counted: URLRequestConvertible {
   private let url: String
   private let calls = Atomic(0)
@@ -357,7 +357,7 @@ private final class Counted: URLRequestConvertible {
   }
 }
 
-/// A serializer that runs a closure and returns the number of the body's bytes.
+/// A response serializer that calls a closure, and returns the number of bytes in the body.
 private struct Closure: DataResponseSerializerProtocol {
   let run: @Sendable () -> Void
 

@@ -29,7 +29,8 @@ import Testing
     }
   }
 
-  /// Returns the completed counts of a sequence when it ends. Calls `begun` before waiting for the first element.
+  /// Waits for the end of a progress sequence, and returns each element's completedUnitCount. Calls `begun` before it waits for
+  /// the first element.
   private func counts(_ sequence: StreamOf<Progress>, begun: () -> Void = {}) async -> [Int64] {
     var counts: [Int64] = []
     var iterator = sequence.makeAsyncIterator()

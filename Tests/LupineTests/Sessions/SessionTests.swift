@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(
-    "the data of an empty body is nil, and serializing fails unless the status code or the method allows an empty body")
+    "an empty body's data is nil, and serializing it fails unless the status code or the method allows an empty body")
   func emptyBodies() async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -252,7 +252,7 @@ import Testing
     withExtendedLifetime(session) {}
   }
 
-  @Test("the main queue can be a session's root queue")
+  @Test("a session can be created with the main queue as its root queue")
   func mainRoot() async throws {
     let url = try await TestServers.nginx + "/small.txt"
     let session = Session(rootQueue: .main)
@@ -267,7 +267,7 @@ import Testing
   }
 }
 
-/// Recognizes the main queue by a key, because on Linux it needn't run on the main thread.
+/// Recognizes the main queue by a queue-specific key. On Linux, the main queue may run on another thread than the main thread.
 private enum MainQueue {
   private static let key: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()
@@ -278,7 +278,7 @@ private enum MainQueue {
   static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
 }
 
-/// A serializer that calls a closure when it runs.
+/// A response serializer that calls a closure when it serializes a response, and returns the body unchanged.
 private struct Spy: DataResponseSerializerProtocol {
   let tell: @Sendable () -> Void
 

@@ -10,14 +10,14 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct ResponseInputStreamTests {
-  /// The bytes read from a stream, and its final status and error.
+  /// The bytes read from an InputStream, and the stream's final status and error.
   private struct Read: Sendable {
     var data = Data()
     var status = Stream.Status.notOpen
     var error: (any Error)?
   }
 
-  /// Reads until the stream is at its end or fails.
+  /// Opens the InputStream, and reads it to its end or until it fails.
   private static func read(_ stream: InputStream?, upToCount count: Int = 10_000) -> Read {
     guard let stream else { return Read() }
     var read = Read()
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "asInputStream resumes a stream request, and returns an InputStream that delivers the complete body",
+    "asInputStream resumes its stream request, and returns an InputStream that delivers the complete body",
     arguments: [7, 65_536, 10_000_000])
   func wholeBody(count: Int) async throws {
     let byteCount = count == 7 ? 100_000 : 8 * 1024 * 1024
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  @Test("every method of a stream request's InputStream can be called safely in every state")
+  @Test("each method of a stream request's InputStream can be called in every state of the stream without a crash")
   func members() async throws {
     try await withServer { _ in
       .hold

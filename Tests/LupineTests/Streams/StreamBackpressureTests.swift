@@ -11,10 +11,11 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct StreamBackpressureTests {
   private static let windowBytes = EngineConfiguration().windowBytes
-  /// The body's size in bytes, more than the kernel's buffers on both sides hold.
+  /// The size of the response body in bytes. It exceeds the kernel's socket buffers of the client and the server.
   private static let byteCount = 64 * 1024 * 1024
 
-  /// Calls `body` with a server that sends a large body, and with a function that returns the number of bytes sent.
+  /// Calls `body` with the URL of a server that sends a large response body, and with a function that returns the number of
+  /// bytes that the server has sent.
   private func withLargeBody(
     _ body: (_ session: Session, _ url: String, _ sentCount: @escaping @Sendable () -> Int) async throws -> Void
   ) async throws {
@@ -36,7 +37,7 @@ import Testing
     }
   }
 
-  /// Waits until the window is full, and expects that no more is received while other requests are served.
+  /// Waits until the request has filled its receive window, and checks that it receives no more while other requests complete.
   private func expectHeldBack(
     _ request: DataStreamRequest, _ session: Session, at byteCount: ClosedRange<Int>,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -62,7 +63,7 @@ import Testing
         received.withLock { $0 += stream.value?.count ?? 0 }
         if stream.completion != nil { ended.open() }
       }
-      // A second handler, which is quick, doesn't affect the backpressure.
+      // A second stream handler, which returns immediately, doesn't affect the backpressure.
       request.responseStream(on: .global()) { _ in }
       await expectHeldBack(request, session, at: Self.windowBytes...Self.windowBytes)
       #expect(sentCount() < Self.byteCount)
@@ -101,7 +102,7 @@ import Testing
       let request = session.streamRequest(url)
       var pieces = request.streamTask().streamingData().makeAsyncIterator()
       let first = try #require(await pieces.next()?.value).count
-      // Consumed bytes reopen the window once they are half of it.
+      // The window opens again once the consumer has consumed half of it.
       await expectHeldBack(request, session, at: Self.windowBytes...(Self.windowBytes + first))
       #expect(sentCount() < Self.byteCount)
       var count = first
@@ -130,8 +131,8 @@ import Testing
       let request = session.streamRequest(url)
       for await stream in request.streamTask().streamingData(automaticallyCancelling: false) {
         #expect(stream.value != nil)
-        // The loop ends while the window is full of elements that it hasn't consumed. Consumed
-        // bytes reopen the window once they are half of it.
+        // The loop ends while the window is full of elements that the loop hasn't consumed. The window
+        // opens again once half of it has been consumed.
         let byteCounts = Int64(Self.windowBytes)...Int64(Self.windowBytes + (stream.value?.count ?? 0))
         #expect(await settles { request.task.map { byteCounts.contains($0.countOfBytesReceived) } == true })
         break

@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test("an AFError that a stream's handler throws isn't wrapped in another AFError")
+  @Test("if a stream's handler throws an AFError, the error isn't wrapped in another AFError")
   func throwingAFError() async throws {
     try await withServer { _ in
       .text("piece")
@@ -294,7 +294,7 @@ import Testing
         let watch = StreamWatch(isDetailed: true)
         let request = session.streamRequest(origin.url).validate().eventMonitor(watch)
         request.responseStreamDecodable(of: Int.self, on: .global()) { stream in
-          // Recorded on the monitor's queue, in order with its events.
+          // The handler's call is recorded on the monitor's queue, in order with the monitor's events.
           let words = stream.completion == nil ? "handled" : "ended"
           watch.queue.async { watch.events.record(words) }
         }
@@ -309,11 +309,11 @@ import Testing
   }
 }
 
-/// Records the events of stream requests as text.
+/// An event monitor that records the events of stream requests as text.
 private final class StreamWatch: EventMonitor {
   let queue = DispatchQueue(label: "watch")
   let events = Recorder<String>()
-  /// Whether the events of `Request` are recorded too.
+  /// Whether the monitor also records the events of all kinds of requests, such as `requestDidFinish`.
   private let isDetailed: Bool
 
   init(isDetailed: Bool = false) {

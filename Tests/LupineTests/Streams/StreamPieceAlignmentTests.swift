@@ -8,7 +8,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite struct StreamPieceAlignmentTests {
-  /// Characters of every length, and every kind of invalid sequence.
+  /// Texts with UTF-8 characters of each length, and with each kind of invalid byte sequence.
   private static let texts: [[UInt8]] =
     ["", "a", "aé€😀z", "😀😀", "\u{7FF}\u{800}\u{FFFF}\u{10000}\u{10FFFF}"].map { Array($0.utf8) } + [
       [0x80], [0xC0, 0xAF], [0xC2], [0xE0, 0x80, 0x80], [0xE2, 0x82], [0x61, 0xE2, 0x82], [0xED, 0xA0, 0x80],
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(
-    "every way to stream strings joins a character that is split between parts of the body",
+    "each API for streaming strings joins a character that is split between parts of the body",
     arguments: ["responseStreamString", "string serializer", "streamingStrings", "streaming by serializer"])
   func requests(way: String) async throws {
     // The last character is incomplete.
@@ -78,7 +78,7 @@ import Testing
           }
         }
         request.responseStream(on: .global()) { _ in seen.record(()) }
-        // A loop subscribes once its task runs.
+        // Each loop subscribes to the stream only once its task runs.
         #expect(await settles { request.consumers.count == 2 })
         request.resume()
         for gate in gates.dropFirst() {
@@ -92,7 +92,7 @@ import Testing
     #expect(try PassthroughStreamSerializer().serialize(Data([1])) == Data([1]))
   }
 
-  @Test("a stream serializer preprocesses each part of a stream before decoding the part")
+  @Test("a stream serializer preprocesses each part of a body before it decodes the part")
   func preprocessor() throws {
     let serializer: DecodableStreamSerializer<[Int]> = .decodable(of: [Int].self, dataPreprocessor: .googleXSSI)
     #expect(try serializer.serialize(Data(")]}',\n[1]".utf8)) == [1])

@@ -35,7 +35,7 @@ import Testing
           seen.append(stream.value.map { "\($0)" } ?? "end")
         }
         #expect(seen == ["[49, 50]", "[]", "12", "end 200", "12", "end", "12.0", "end"])
-        // A loop that starts late gets only the completion.
+        // A loop that starts after the end receives only the completion.
         var late = sequence.makeAsyncIterator()
         #expect(await late.next()?.completion?.error == nil)
         #expect(await late.next() == nil)
@@ -54,7 +54,7 @@ import Testing
           break
         }
         #expect(request.isCancelled == isAutomatic && request.isResumed != isAutomatic)
-        // A second loop gets the remaining pieces.
+        // A second loop receives the remaining parts.
         if !isAutomatic {
           for await stream in request.streamTask().streamingStrings() {
             #expect(stream.value != nil)

@@ -74,7 +74,7 @@ import Testing
           }
           .resume()
         await began.wait()
-        // The end of the body was in the same TCP segment. These requests give it time to have an effect.
+        // The end of the body arrived in the same TCP segment. These requests give the end time to have an effect.
         for _ in 0..<10 { #expect(await session.request(origin.url).serializingString().response.value == "piece") }
         #expect(!request.isFinished && request.metrics == nil)
         goOn.open()
@@ -125,7 +125,7 @@ import Testing
         #expect(request.isInitialized && request.tasks.isEmpty)
         #expect(await request.outcome().pieces == ["here"])
         #expect(request.isFinished && origin.requestCount == 1)
-        // The request keeps no bytes, so a handler that is added late gets only the completion.
+        // The request stores no bytes, so a handler that is added after the end receives only the completion.
         let late = await request.outcome()
         #expect(late.pieces.isEmpty && late.completion.response?.statusCode == 200)
         #expect(await session.running.isEmpty)
@@ -190,7 +190,7 @@ import Testing
         _ = await request.outcome()
         var last: Int64 = 0
         while last < 1_000_000, let count = await seen.next() {
-          // All updates share one Progress object, so a late handler may see a later count.
+          // All updates share one Progress object, so a delayed handler may read a later count.
           #expect(count >= last)
           last = count
         }
@@ -220,7 +220,7 @@ import Testing
   }
 }
 
-/// Reads a task's state in its deinit.
+/// An object whose deinit reads the state of a task.
 private final class Asking: Sendable {
   final class Box: Sendable {
     private let task = Mutex<URLSessionTask?>(nil)

@@ -9,7 +9,7 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-/// A credential identified by its name.
+/// A mock credential for AuthenticationInterceptor: a bearer token, and a closure that decides whether it requires a refresh.
 struct Token: AuthenticationCredential, Sendable {
   let name: String
   private let mustRefresh: @Sendable () -> Bool
@@ -26,12 +26,12 @@ struct Token: AuthenticationCredential, Sendable {
   var requiresRefresh: Bool { mustRefresh() }
 }
 
-/// Authenticates with bearer tokens (RFC 6750); counts 401 as an authentication failure.
+/// A mock authenticator that applies bearer tokens (RFC 6750) to requests, and regards a 401 as an authentication failure.
 final class TokenAuthenticator: Authenticator {
   enum Refreshing: Sendable {
-    /// The test completes the refresh that `nextRefresh` returns.
+    /// The authenticator doesn't complete refreshes. The test completes each refresh that `nextRefresh` returns.
     case byTest
-    /// Each refresh completes with the closure's result before `refresh` returns.
+    /// The authenticator completes each refresh with the closure's result, before its method `refresh` returns.
     case immediate(@Sendable (Token) -> Result<Token, any Error>)
   }
 
@@ -50,10 +50,10 @@ final class TokenAuthenticator: Authenticator {
     self.onCall = onCall
   }
 
-  /// The number of refreshes started so far.
+  /// The number of token refreshes that the interceptor has started so far.
   var refreshCount: Int { count.load(ordering: .relaxed) }
 
-  /// Waits for the next refresh to start, and returns it.
+  /// Waits until the interceptor starts the next refresh, and returns that refresh.
   func nextRefresh() async throws -> Refresh { try #require(await refreshes.next()) }
 
   func apply(_ credential: Token, to urlRequest: inout URLRequest) {
@@ -84,7 +84,7 @@ final class TokenAuthenticator: Authenticator {
   }
 }
 
-/// An interceptor with its authenticator and a clock that the test sets.
+/// An AuthenticationInterceptor with a mock authenticator, a session and a clock that the test sets.
 final class InterceptorFixture: Sendable {
   typealias Interceptor = AuthenticationInterceptor<TokenAuthenticator>
 
@@ -117,13 +117,14 @@ final class InterceptorFixture: Sendable {
 
   func setTime(_ seconds: Double) { clock.seconds.withLock { $0 = seconds } }
 
-  /// Adapts a new request, and returns its Authorization field, or nil if it has none.
+  /// Adapts a new request with the interceptor, and returns the adapted request's Authorization field, or nil without one.
   func adapted() async throws -> String? {
     let request = try URLRequest(url: "http://localhost/", method: .get)
     return try await interceptor.adapted(request, for: session).get().headers["Authorization"]
   }
 
-  /// Adapts a new request. Calls `completion` with its Authorization field, "none", or a description of the error.
+  /// Adapts a new request with the interceptor. Calls `completion` with the adapted request's Authorization field, with "none",
+  /// or with the error's description.
   func adapt(_ completion: @escaping @Sendable (String) -> Void) {
     interceptor.adapt(URLRequest(url: URL(filePath: "/")), for: session) { result in
       switch result {
@@ -138,7 +139,7 @@ final class InterceptorFixture: Sendable {
   }
 }
 
-/// Calls `body` with a session and a request that was sent with the token and got a response with the status.
+/// Calls `body` with a session, and with a request that was sent with the bearer token and was answered with `status`.
 func withRefused(
   status: Int = 401, token: String, _ body: (Session, Request) async throws -> Void
 ) async throws {

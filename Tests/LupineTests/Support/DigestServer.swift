@@ -5,11 +5,12 @@ import LupineEngine
 import LupineOrigin
 import Synchronization
 
-/// Replies with 200 to a request with correct Digest credentials, and with 401 or 407 to all others.
+/// A mock server or proxy with Digest authentication. It responds with 200 to a request with correct Digest credentials, and
+/// with 401 or 407 to all others.
 final class DigestServer: Sendable {
   private struct State {
     var nonceCount = 0
-    /// The nonce counts that requests have sent with the current nonce.
+    /// The nonce counts (`nc`) that requests have sent with the server's current nonce.
     var counts: Set<String> = []
     var requests: [String] = []
   }
@@ -21,14 +22,14 @@ final class DigestServer: Sendable {
   private let isProxy: Bool
   private let state = Mutex(State())
 
-  /// Creates a server with the user `u` and the password `p`.
+  /// Creates a server that accepts the user name `u` with the password `p`.
   ///
   /// - Parameters:
-  ///   - function: The hash function.
-  ///   - protection: The offered qop.
-  ///   - usesMax: The number of requests after which a nonce is stale.
-  ///   - isForged: Whether the server sends a wrong rspauth.
-  ///   - isProxy: Whether it is a proxy, which replies with 407.
+  ///   - function: The hash function of the Digest algorithm.
+  ///   - protection: The quality of protection (`qop`) that the server offers.
+  ///   - usesMax: The number of requests after which the server regards a nonce as stale.
+  ///   - isForged: Whether the server sends a wrong `rspauth`, as if it didn't know the password.
+  ///   - isProxy: Whether the server is a proxy, which responds with 407 instead of 401.
   init(
     _ function: DigestAlgorithm.Function = .sha256, protection: String = "auth", usesMax: Int = .max,
     isForged: Bool = false, isProxy: Bool = false
@@ -40,7 +41,7 @@ final class DigestServer: Sendable {
     self.isProxy = isProxy
   }
 
-  /// The status codes of the replies, each with the request's target.
+  /// The status code of each response so far, with the request target, such as "401 /".
   var requests: [String] { state.withLock { $0.requests } }
 
   func reply(to request: ReceivedRequest) -> Reply {
@@ -75,7 +76,8 @@ final class DigestServer: Sendable {
       "qop=auth, rspauth=\"\(proof)\", nc=\(count), cnonce=\"\(clientNonce)\"")
   }
 
-  /// Offers Digest with `function`, Digest with MD5, and Basic. Creates a new nonce if the current one is used up.
+  /// Returns a 401 or 407 that offers Digest with `function`, Digest with MD5, and Basic. Creates a new nonce if the current
+  /// nonce has been used `usesMax` times.
   private func refusal(isStale: Bool, _ state: inout State) -> Reply {
     if state.nonceCount == 0 || state.counts.count >= usesMax {
       state.nonceCount += 1
@@ -96,7 +98,7 @@ final class DigestServer: Sendable {
 }
 
 extension Reply {
-  /// Returns the reply with an additional field.
+  /// Returns a copy of the reply with an additional header field.
   func with(_ name: String, _ value: String) -> Reply {
     var reply = self
     reply.fields.append(name: name, value: value)

@@ -6,14 +6,14 @@ import Synchronization
 @testable import Lupine
 @testable import LupineURLSession
 
-/// Records each event on the queue on which it is delivered.
+/// An event monitor that records the names of a download's events, in order.
 final class DownloadMonitor: EventMonitor {
   let queue = DispatchQueue(label: "download-monitor")
   private let heard = Mutex<(events: [String], temporaryURL: URL?)>(([], nil))
 
-  /// The events so far; consecutive equal events are recorded once.
+  /// The names of the events so far. Of consecutive equal events, only one is recorded.
   var events: [String] { queue.sync { heard.withLock { $0.events } } }
-  /// The location of the complete file, as passed to `didFinishDownloadingTo`.
+  /// The location of the complete downloaded file, as passed to `didFinishDownloadingTo`.
   var temporaryURL: URL? { queue.sync { heard.withLock { $0.temporaryURL } } }
 
   private func note(_ event: String) {

@@ -9,26 +9,27 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-/// Bytes of the pattern with a validator, served as by a server that supports ranges.
+/// A resource of a mock server that supports range requests. It has an entity tag, and its bytes are those of the pattern.
 struct Resource: Sendable {
   var byteCount = 200_000
   var fields = ["ETag": "\"v1\"", "Accept-Ranges": "bytes"]
-  /// The position in the pattern of the first byte. A changed resource has another shift, and therefore other bytes.
+  /// The offset of the resource's first byte in the pattern. A changed resource has another offset, and so other bytes.
   var shift = 0
 
-  /// The end of a server's response.
+  /// The way in which the server ends its response to a request for the resource.
   enum End: Sendable {
-    /// After its last byte.
+    /// The server sends the complete response.
     case whole
-    /// Closes the connection after this number of bytes of the resource.
+    /// The server closes the connection after this number of bytes of the resource.
     case cut(at: Int)
-    /// Sends nothing after this number of bytes of the resource, until the client closes the connection.
+    /// The server stops after this number of bytes of the resource, and waits until the client closes the connection.
     case hold(at: Int)
   }
 
   var bytes: Data { Data((0..<byteCount).map { Pattern.byte(at: UInt64($0 + shift)) }) }
 
-  /// Sends 206 and the bytes from the requested offset if If-Range names this version, otherwise 200 and all bytes.
+  /// Sends a 206 with the bytes from the requested offset if If-Range contains the resource's validator. Otherwise sends a 200
+  /// with all bytes.
   func answer(_ request: ReceivedRequest, on peer: Peer, _ end: End = .whole) throws {
     let asked = request.fields.first("range").flatMap { text in
       text.hasPrefix("bytes=") && text.hasSuffix("-") ? Int(text.dropFirst(6).dropLast()) : nil
@@ -53,8 +54,8 @@ struct Resource: Sendable {
   }
 }
 
-/// Calls `body` with a server that answers the n-th request, counted from 0, with the n-th script. The last script
-/// answers all further requests.
+/// Calls `body` with a server that answers the first request with the first script, the second with the second, and so on.
+/// The last script answers all further requests.
 func withScripts<Value>(
   _ scripts: [@Sendable (ReceivedRequest, Peer) throws -> Void],
   _ body: (OriginServer, Recorder<ReceivedRequest>) async throws -> Value
@@ -72,7 +73,7 @@ func withScripts<Value>(
   }
 }
 
-/// Calls `body` with a new, empty folder, and then removes it.
+/// Calls `body` with a new, empty folder, and then removes the folder with its content.
 func withDownloadFolder<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
   let folder = FileManager.default.temporaryDirectory.appending(path: "lupine-tests-\(UUID())")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -80,7 +81,7 @@ func withDownloadFolder<Value>(_ body: (URL) async throws -> Value) async throws
   return try await body(folder)
 }
 
-/// Returns a destination that moves the download to a file of the folder, replacing an earlier file.
+/// Returns a download destination: a file with this name in the folder. The download replaces an existing file.
 func into(_ folder: URL, _ name: String = "file") -> DownloadRequest.Destination {
   { _, _ in (folder.appending(path: name), [.removePreviousFile]) }
 }
@@ -90,7 +91,7 @@ func names(in folder: URL) -> [String] {
 }
 
 extension DownloadRequest {
-  /// Resumes the request, and waits until this number of bytes has been written.
+  /// Resumes the download, and waits until it has written this number of bytes.
   func receives(_ byteCount: Int) async {
     let counts = Recorder<Int64>()
     downloadProgress(queue: .global()) { counts.record($0.completedUnitCount) }
@@ -100,14 +101,14 @@ extension DownloadRequest {
 }
 
 extension AFDownloadResponse {
-  /// The file's content, or nil if there is no file.
+  /// The content of the downloaded file, or nil if there is no file.
   var content: Data? { fileURL.flatMap { try? Data(contentsOf: $0) } }
 
-  /// The path of the partial file that the resume data names.
+  /// The path of the partial file in the response's resume data, or nil without resume data.
   var leftPath: String? { resumeData.flatMap { try? ResumeData($0).path } }
 }
 
-/// Returns the resume data of a download of `resource` that the server cut after `place` bytes.
+/// Downloads `resource` from a server that closes the connection after `place` bytes, and returns the resume data.
 func resumeData(
   of resource: Resource, cutAt place: Int, in session: Session, from url: String
 ) async throws -> Data {

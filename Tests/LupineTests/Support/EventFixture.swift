@@ -6,7 +6,7 @@ import LupineEngine
 @testable import Lupine
 @testable import LupineURLSession
 
-/// A session, its requests and tasks, and the values that are passed to monitors with them.
+/// An argument of each type that event monitors receive, such as a session, its requests and its tasks.
 struct EventFixture {
   let url = URL(filePath: "/tmp/event")
   let data = Data("body".utf8)

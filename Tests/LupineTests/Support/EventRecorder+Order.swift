@@ -6,7 +6,7 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-/// Events that occur in sequence, from which the expected events of a request are composed.
+/// Sequences of events that many requests have in common. Tests compose the expected events of a request from them.
 enum EventPart {
   static let built: [EventName] = [
     .requestDidCreateInitialURLRequest, .requestDidCreateURLRequest, .requestDidCreateTask,
@@ -15,18 +15,18 @@ enum EventPart {
     .requestDidCreateInitialURLRequest, .requestDidAdaptInitialRequestToAdaptedRequest, .requestDidCreateURLRequest,
     .requestDidCreateTask,
   ]
-  /// The events for a received response that isn't cacheable, such as an error.
+  /// The events of a response that can't be cached, such as an error response.
   static let receivedError: [EventName] = [.dataTaskDidReceiveResponse, .dataTaskDidReceiveData]
   static let received: [EventName] = receivedError + [.dataTaskWillCacheResponse]
   static let measured: [EventName] = [.taskDidFinishCollectingMetrics, .requestDidGatherMetrics, .taskDidComplete]
   static let completed: [EventName] = measured + [.requestDidCompleteTaskWithError]
   static let finished: [EventName] = [.requestDidFinish, .requestDidParseResponse]
-  /// From the task's start to the response handler, for a request that succeeds without retries or redirects.
+  /// The events from the task's start to the response handler, for a request that succeeds without a retry or redirect.
   static let run: [EventName] = [.requestDidResumeTask] + received + completed + finished
 }
 
 extension EventRecorder {
-  /// Resumes a request, waits for its response, and returns its events.
+  /// Resumes the request, waits for the response, and returns the request's events in order.
   func events(of request: DataRequest) async -> [EventName] {
     request.resume()
     _ = await request.outcome()
@@ -37,7 +37,7 @@ extension EventRecorder {
     return Array(names.dropLast())
   }
 
-  /// Resumes a request, waits for its response, and compares its events.
+  /// Resumes the request, waits for the response, and checks that the request has caused exactly the expected events.
   func expect(
     _ request: DataRequest, _ expected: [EventName], sourceLocation: SourceLocation = #_sourceLocation
   ) async {
@@ -45,7 +45,7 @@ extension EventRecorder {
     #expect(names == expected, sourceLocation: sourceLocation)
   }
 
-  /// Compares the request's events so far, without resuming it.
+  /// Checks that the request has caused exactly the expected events so far. Doesn't resume the request.
   func expectSoFar(
     _ request: DataRequest, _ expected: [EventName], sourceLocation: SourceLocation = #_sourceLocation
   ) async {

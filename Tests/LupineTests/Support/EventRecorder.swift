@@ -7,7 +7,7 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-/// An event, named after its closure in `ClosureEventMonitor`. The last three events have no closure there.
+/// The name of an EventMonitor event: its closure's name in `ClosureEventMonitor`, which lacks closures for the last three.
 enum EventName: String, CaseIterable, CustomStringConvertible {
   case sessionDidBecomeInvalidWithError
   case taskDidReceiveChallenge
@@ -56,11 +56,11 @@ enum EventName: String, CaseIterable, CustomStringConvertible {
 
   var description: String { rawValue }
 
-  /// Whether the event is one of `Request`'s, not one of `URLSession`'s.
+  /// Whether the event is about an Alamofire `Request`, not about a URLSession or a task.
   var isOfRequest: Bool { rawValue.hasPrefix("request") }
 }
 
-/// Records events on a dedicated queue.
+/// An event monitor that records all events, in order, on a dedicated queue.
 final class EventRecorder: EventMonitor {
   let queue: DispatchQueue
   private let key = DispatchSpecificKey<Bool>()
@@ -71,7 +71,7 @@ final class EventRecorder: EventMonitor {
     var misplacedCount = 0
   }
 
-  /// A weak reference to an event's request or task. A strong one would be a cycle, because a request retains its own
+  /// A weak reference to an event's request or task. A strong reference would cause a cycle, because a request retains its
   /// monitors.
   private final class Subject {
     weak var object: (any AnyObject & Sendable)?
@@ -84,14 +84,14 @@ final class EventRecorder: EventMonitor {
     queue.setSpecific(key: key, value: true)
   }
 
-  /// The number of events that were delivered outside of the recorder's queue.
+  /// The number of events that were delivered on another queue than the recorder's.
   var misplacedCount: Int { log.withLock { $0.misplacedCount } }
 
   /// The names of all events, in order.
   var names: [EventName] { log.withLock { $0.events.map(\.name) } }
 
-  /// Returns the names of the request's and its tasks' events, in order. First waits until every event of the request
-  /// so far has been delivered.
+  /// Returns the names of the events about the request and its tasks, in order. First waits for the delivery of all events
+  /// that the request has caused so far.
   func names(about request: Request) async -> [EventName] {
     await request.underlyingQueue.turn()
     await queue.turn()
@@ -234,13 +234,13 @@ final class EventRecorder: EventMonitor {
 }
 
 extension DispatchQueue {
-  /// Waits until all work queued so far has run.
+  /// Waits until all work that has been added to the queue so far has run.
   func turn() async {
     await withCheckedContinuation { continuation in async { continuation.resume() } }
   }
 }
 
-/// Calls `body` with a session that has only these monitors, and whose requests start when they are resumed.
+/// Calls `body` with a session that has only these event monitors, and that doesn't resume requests automatically.
 func withMonitoredSession<Value>(
   _ monitors: [any EventMonitor], setup: Session.RequestSetup = .lazy, requestQueue: DispatchQueue? = nil,
   serializationQueue: DispatchQueue? = nil, interceptor: (any RequestInterceptor)? = nil,

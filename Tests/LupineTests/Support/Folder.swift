@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Calls `body` with a new, empty folder, and then removes it.
+/// Calls `body` with a new, empty folder, and then removes the folder with its content.
 func withFolder<Value>(_ body: (URL) throws -> Value) throws -> Value {
   let folder = FileManager.default.temporaryDirectory.appending(path: "lupine-tests-\(UUID())")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -10,7 +10,7 @@ func withFolder<Value>(_ body: (URL) throws -> Value) throws -> Value {
   return try body(folder)
 }
 
-/// Calls `body` with a file of this name and content, alone in its folder, and removes both then.
+/// Calls `body` with a new file of this name and content in a new folder, and then removes the folder.
 func withLocalFile<Value>(
   _ name: String, _ content: Data, _ body: (URL) async throws -> Value
 ) async throws -> Value {

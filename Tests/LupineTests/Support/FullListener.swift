@@ -3,7 +3,7 @@
 import LupineEngine
 import LupineLoopback
 
-/// A listener that never accepts. Connecting to it lasts until the client's time limit.
+/// A listening TCP socket whose accept queue is full. A client that connects to it gets no answer until its time limit.
 final class FullListener: Sendable {
   let port: UInt16
   private let sockets: [Socket]
@@ -12,8 +12,8 @@ final class FullListener: Sendable {
     let listener = try Socket.listenOnLoopback(backlog: 0)
     guard let address = listener.localAddress else { preconditionFailure("a socket that listens has an address") }
     port = address.port
-    // Linux queues one connection more than the backlog. One connection would suffice; the kernel drops the first packets of the
-    // others, as it will drop the client's.
+    // Linux queues one more connection than the backlog, so the first connection fills the queue. The kernel drops the packets of
+    // the others, as it will drop the client's.
     sockets = try [listener] + (0..<3).map { _ in try Socket.connect(to: address) }
   }
 }

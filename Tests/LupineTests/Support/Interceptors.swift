@@ -5,7 +5,7 @@ import Foundation
 @testable import Lupine
 @testable import LupineURLSession
 
-/// An error identified by its name.
+/// An error for tests. Two errors are equal if their names are.
 struct Mishap: Error, Equatable, CustomStringConvertible {
   let name: String
 
@@ -15,14 +15,14 @@ struct Mishap: Error, Equatable, CustomStringConvertible {
 }
 
 extension RequestAdapter {
-  /// Returns the adapter's result. A second call of the completion handler traps.
+  /// Calls the adapter's `adapt(_:for:completion:)`, and returns the result. Traps if the adapter completes twice.
   func adapted(_ request: URLRequest, for session: Session) async -> Result<URLRequest, any Error> {
     await withCheckedContinuation { continuation in
       adapt(request, for: session) { continuation.resume(returning: $0) }
     }
   }
 
-  /// Returns the result of the method that sessions call. A second call of the completion handler traps.
+  /// Calls the adapter's `adapt(_:using:completion:)`, as sessions do, and returns the result. Traps if it completes twice.
   func adapted(_ request: URLRequest, using state: RequestAdapterState) async -> Result<URLRequest, any Error> {
     await withCheckedContinuation { continuation in
       adapt(request, using: state) { continuation.resume(returning: $0) }
@@ -31,7 +31,7 @@ extension RequestAdapter {
 }
 
 extension RequestRetrier {
-  /// Returns the retrier's decision as text. A second call of the completion handler traps.
+  /// Calls the retrier, and returns its decision as text, such as "retry". Traps if the retrier completes twice.
   func decision(
     on request: Request, for session: Session, dueTo error: any Error = Mishap("failure")
   ) async -> String {

@@ -9,14 +9,14 @@ import Synchronization
 @testable import Lupine
 @testable import LupineURLSession
 
-/// Calls `body` with a session, and keeps the session alive until it returns.
+/// Calls `body` with the session, and retains the session until `body` returns.
 func keeping<Value>(_ session: Session, _ body: (Session) async throws -> Value) async throws -> Value {
   defer { withExtendedLifetime(session) {} }
   return try await body(session)
 }
 
 extension URLSessionConfiguration {
-  /// A configuration without Alamofire's shared storages, and with a time limit of 100 s, for slow machines.
+  /// An ephemeral configuration with Alamofire's default header fields, and with a timeout of 100 s for slow machines.
   static var forTests: URLSessionConfiguration {
     let configuration = URLSessionConfiguration.af.ephemeral
     configuration.timeoutIntervalForRequest = 100
@@ -24,10 +24,10 @@ extension URLSessionConfiguration {
   }
 }
 
-/// Completion handlers that are held until the test calls them with an answer.
+/// Collects completion handlers, such as a retrier's, until the test calls them with an answer.
 final class Held<Answer: Sendable>: Sendable {
   private let completions = Mutex<[@Sendable (Answer) -> Void]>([])
-  /// Opens when the first completion handler is held.
+  /// A gate that opens when the first completion handler has been collected.
   let isAsked = Gate()
 
   func hold(_ completion: @escaping @Sendable (Answer) -> Void) {
@@ -35,7 +35,7 @@ final class Held<Answer: Sendable>: Sendable {
     isAsked.open()
   }
 
-  /// Calls all held completion handlers with the answer, and forgets them.
+  /// Calls each collected completion handler once with the answer.
   func answer(_ answer: Answer) {
     let waiting = completions.withLock { completions in
       defer { completions = [] }
@@ -45,13 +45,13 @@ final class Held<Answer: Sendable>: Sendable {
   }
 }
 
-/// Entries noted on any thread, in order.
+/// A list of entries that any thread may append to.
 final class Log<Entry: Sendable>: Sendable {
   private let notes = Mutex<[Entry]>([])
 
   var entries: [Entry] { notes.withLock { $0 } }
 
-  /// Appends an entry, and returns the number of entries.
+  /// Appends an entry to the log, and returns the new number of entries.
   @discardableResult
   func note(_ entry: Entry) -> Int {
     notes.withLock { notes in
@@ -61,7 +61,7 @@ final class Log<Entry: Sendable>: Sendable {
   }
 }
 
-/// Converts to a request for `url`, and records each conversion.
+/// A mock URLRequestConvertible for `url` that records each call of `asURLRequest()`.
 struct Convertible: URLRequestConvertible {
   let url: String
   var method = HTTPMethod.get
@@ -75,7 +75,7 @@ struct Convertible: URLRequestConvertible {
   }
 }
 
-/// A serializer that calls a closure with the body and the error.
+/// A response serializer that returns the result of a closure, which receives the body and the request's error.
 struct Serializer<Value: Sendable>: DataResponseSerializerProtocol {
   let make: @Sendable (Data?, (any Error)?) throws -> Value
 
@@ -84,7 +84,8 @@ struct Serializer<Value: Sendable>: DataResponseSerializerProtocol {
   ) throws -> Value { try make(data, error) }
 }
 
-/// A retrier that gives its answers in order, then `.doNotRetry`, and records the errors that it received.
+/// A mock retrier that completes with the given results in order, and then with `.doNotRetry`. It records the errors that it
+/// receives.
 final class ScriptedRetrier: RequestInterceptor {
   private let answers: Mutex<[RetryResult]>
   let errors = Log<AFError?>()
@@ -106,19 +107,20 @@ final class ScriptedRetrier: RequestInterceptor {
 }
 
 extension URLSession {
-  /// The tasks that haven't completed.
+  /// The session's tasks that were resumed and haven't completed.
   var allTasks: [URLSessionTask] {
     get async { await withCheckedContinuation { continuation in getAllTasks { continuation.resume(returning: $0) } } }
   }
 }
 
 extension DispatchQueue {
-  /// Waits until all work queued so far has run.
+  /// Waits until all work that has been added to the queue so far has run.
   func drain() async {
     await withCheckedContinuation { continuation in async { continuation.resume() } }
   }
 
-  /// Marks the queue. Returns a closure that tells whether its caller runs on this queue or on a queue that targets it.
+  /// Marks the queue with a key. Returns a closure that returns whether its caller runs on this queue or on a queue that
+  /// targets this queue.
   func marked() -> @Sendable () -> Bool {
     let key = DispatchSpecificKey<Bool>()
     setSpecific(key: key, value: true)
@@ -126,7 +128,7 @@ extension DispatchQueue {
   }
 }
 
-/// A weak reference that can be sent to another thread.
+/// A Sendable weak reference to an object.
 final class WeakReference<Object: AnyObject & Sendable>: Sendable {
   private let reference: Mutex<Unowned>
 
@@ -137,15 +139,15 @@ final class WeakReference<Object: AnyObject & Sendable>: Sendable {
   var object: Object? { reference.withLock { $0.object } }
 }
 
-// Unchecked: a redirect handler's completion isn't marked as sendable, but may be called on any thread.
-/// A closure that is sent to another thread and called there.
+// Unchecked: the completion of a redirect handler isn't declared Sendable, but may be called on any thread.
+/// A box in which a closure that isn't Sendable is passed to another thread, and called there.
 struct AnyThread<Value>: @unchecked Sendable {
   let closure: (Value) -> Void
 
   init(_ closure: @escaping (Value) -> Void) { self.closure = closure }
 }
 
-/// A redirect handler made from a closure, which may answer later.
+/// A redirect handler that calls a closure, which may complete later and on another thread.
 struct RedirectClosure: RedirectHandler {
   let decide: @Sendable (URLRequest, HTTPURLResponse, @escaping @Sendable (URLRequest?) -> Void) -> Void
 
@@ -158,7 +160,7 @@ struct RedirectClosure: RedirectHandler {
   }
 }
 
-/// Returns a redirect to the location.
+/// Returns a server's reply that redirects to the location.
 func redirect(to location: String, status: Int = 302) -> Reply {
   Reply(status: status, fields: ["Location": location])
 }

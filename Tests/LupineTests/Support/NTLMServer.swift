@@ -5,7 +5,8 @@ import LupineEngine
 import LupineOrigin
 import Synchronization
 
-/// Replies with 401 or 407 on a connection until the user `u` has sent both NTLM messages on it.
+/// A mock server or proxy with NTLM authentication. On each connection, it responds with 401 or 407 until the user `u` has
+/// sent both NTLM messages on that connection.
 final class NTLMServer: Sendable {
   private struct State {
     var challenged: Set<Int> = []
@@ -17,16 +18,16 @@ final class NTLMServer: Sendable {
   private let offer: String
   private let state = Mutex(State())
 
-  /// Creates a server that offers `offer` to requests without a message.
+  /// Creates a server that offers the authentication scheme `offer` to requests without an NTLM message.
   init(isProxy: Bool = false, offer: String = "NTLM") {
     self.isProxy = isProxy
     self.offer = offer
   }
 
-  /// The index of each request's connection, and the type of its NTLM message (0 if none), such as "1:3".
+  /// For each request, the connection's index and the type of the NTLM message (0 for none), such as "1:3".
   var messages: [String] { state.withLock { $0.messages } }
 
-  /// Replies to a request that arrived on a connection.
+  /// Returns the reply to a request that arrived on the connection with this index.
   func reply(to request: ReceivedRequest, on connection: Int) -> Reply {
     let value = request.fields.first(isProxy ? "Proxy-Authorization" : "Authorization") ?? ""
     let message = value.hasPrefix("NTLM ") ? Base64.decode(String(value.dropFirst(5))) ?? [] : []
@@ -48,7 +49,7 @@ final class NTLMServer: Sendable {
   }
 
   private func refusal(_ challenge: String, _ isExpected: Bool = true) -> Reply {
-    // The first message has no content.
+    // The request with NTLM's first message has no body.
     guard isExpected else { return Reply(status: 500) }
     return .text("refused", status: isProxy ? 407 : 401)
       .with(isProxy ? "Proxy-Authenticate" : "WWW-Authenticate", challenge)

@@ -5,7 +5,7 @@ import Glibc
 import LupineTestSupport
 import Testing
 
-/// Runs a program from the folder of the test bundle. Returns its exit status and its output.
+/// Runs a program that was built into the test bundle's folder. Returns the program's exit status and output.
 func runProgram(_ command: [String]) async throws -> (status: Int32, output: String) {
   let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
   let program = URL(filePath: bundle).deletingLastPathComponent().appending(path: command[0])
@@ -13,10 +13,10 @@ func runProgram(_ command: [String]) async throws -> (status: Int32, output: Str
   return (status, String(decoding: output, as: UTF8.self))
 }
 
-/// The resources that this process has left.
+/// Reads which file descriptors, files and memory this process uses.
 enum Resources {
-  /// Returns the targets of open descriptors of the kinds that requests open: sockets, the event loops' epoll and
-  /// eventfd, and files below the folder.
+  /// Returns the targets of this process's open descriptors of the kinds that requests open: sockets, the event loops' epoll
+  /// and eventfd descriptors, and files below the folder.
   static func descriptors(below folder: String) -> [String] {
     let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     return numbers.compactMap { number in
@@ -27,7 +27,7 @@ enum Resources {
     }
   }
 
-  /// Returns the paths of the files below the folder, relative to it.
+  /// Returns the paths of the files below the folder, relative to the folder.
   static func files(in folder: URL) -> [String] {
     let paths = (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []
     return paths.filter { path in
@@ -37,7 +37,7 @@ enum Resources {
     }
   }
 
-  /// The process's peak resident memory, in bytes.
+  /// The peak resident memory of this process, in bytes.
   static var residentBytesMax: Int {
     get throws {
       let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
@@ -46,6 +46,6 @@ enum Resources {
     }
   }
 
-  /// Whether a sanitizer is linked. Its own memory makes measurements meaningless.
+  /// Whether the process runs with AddressSanitizer or ThreadSanitizer, whose memory use makes measurements meaningless.
   static var isSanitized: Bool { dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil }
 }

@@ -7,10 +7,10 @@ import LupineOrigin
 @testable import Lupine
 @testable import LupineURLSession
 
-/// Calls `body` with a new session, and keeps the session alive until it returns.
+/// Calls `body` with a new session, and retains the session until `body` returns.
 ///
-/// A request to a silent server fails after 100 s unless `configure` changes that: longer than a test can be delayed
-/// under a sanitizer, shorter than the time limit of the tests.
+/// Requests have a timeout of 100 s unless `configure` changes it. That's longer than a sanitizer can delay a test, and
+/// shorter than the tests' time limit.
 func withSession<Value>(
   startRequestsImmediately: Bool = true, eventMonitors: [any EventMonitor] = [AlamofireNotifications()],
   _ configure: (URLSessionConfiguration) -> Void = { _ in }, _ body: (Session) async throws -> Value
@@ -34,8 +34,8 @@ func withOrigin<Value>(
   return try await body(origin)
 }
 
-/// Calls `body` with a server whose responses end only with the connection. It sends at most 64 KiB per ms. A request
-/// for `/short` gets one byte and the connection's end.
+/// Calls `body` with a server that sends endless response bodies, at most 64 KiB per ms. Only the body for `/short` ends, after
+/// one byte.
 func withEndlessServer<Value>(_ body: (OriginServer) async throws -> Value) async throws -> Value {
   try await withOrigin { peer in
     guard let request = try peer.readRequest() else { return }
@@ -61,7 +61,7 @@ func withServer<Value>(
 }
 
 extension Session {
-  /// The session's active requests.
+  /// The requests of the session that haven't finished.
   var running: Set<Request> {
     get async {
       await withCheckedContinuation { continuation in withAllRequests { continuation.resume(returning: $0) } }
@@ -69,7 +69,7 @@ extension Session {
   }
 }
 
-/// Elements recorded by handlers on any thread, and consumed in order.
+/// A queue of elements, which handlers append on any thread, and which a test awaits in order.
 final class Recorder<Element: Sendable>: Sendable {
   private let stream: AsyncStream<Element>
   private let continuation: AsyncStream<Element>.Continuation
@@ -80,7 +80,7 @@ final class Recorder<Element: Sendable>: Sendable {
 
   func record(_ element: Element) { continuation.yield(element) }
 
-  /// Waits for the next `count` elements, and returns them.
+  /// Waits until `count` further elements have been recorded, and returns these elements.
   func first(_ count: Int) async -> [Element] {
     var elements: [Element] = []
     if count == 0 { return [] }
@@ -91,12 +91,12 @@ final class Recorder<Element: Sendable>: Sendable {
     return elements
   }
 
-  /// Waits for the next element.
+  /// Waits until another element has been recorded, and returns that element.
   func next() async -> Element? { await first(1).first }
 }
 
 extension Pattern {
-  /// Returns the first `byteCount` bytes of the pattern.
+  /// Returns the first `byteCount` bytes of the tests' byte pattern.
   static func data(_ byteCount: Int) -> Data {
     var data = Data(count: 0)
     let block = Data((0..<251 * 256).map { byte(at: $0) })
@@ -105,7 +105,7 @@ extension Pattern {
   }
 }
 
-/// A request as httpbin's /anything describes it.
+/// The JSON with which httpbin's /anything describes the request that it has received.
 struct Anything: Decodable, Sendable, Equatable {
   var method: String
   var url: String

@@ -4,22 +4,23 @@ import Foundation
 import Glibc
 import LupineTestSupport
 
-/// A tmpfs of 64 KiB in the mount namespace of a child process. The kernel removes it when the child has ended.
+/// A file system (tmpfs) of 64 KiB in the mount namespace of a child process. When the child ends, the kernel removes the file
+/// system.
 final class SmallDisk: Sendable {
-  /// Whether this machine can mount one, which takes root or user namespaces.
+  /// Whether this machine can mount a small disk. Mounting requires root or user namespaces.
   static let isAvailable = (try? SmallDisk()) != nil
 
   private struct Unavailable: Error {}
 
-  /// The root of the file system, as other processes see it.
+  /// The root folder of the file system, by a path that works in this process.
   let folder: URL
   private let child: ChildProcess
-  /// The child's standard input and output. The child ends when it is closed.
+  /// The socket that is the child process's standard input and output. The child ends when this socket is closed.
   private let socket: FileHandle
 
   init() throws {
     var ends: [CInt] = [-1, -1]
-    // The sockets are close-on-exec, because a child process of another test would otherwise keep an end open.
+    // The sockets are close-on-exec. Otherwise, a child process of another test could inherit a socket and keep it open.
     guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
       throw Unavailable()
     }

@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 extension DataStreamRequest {
-  /// Returns the pieces as text, and the completion, as delivered to a handler on the underlying queue.
+  /// Adds a stream handler, and returns the parts of the body as text, and the completion, after the request has ended.
   func outcome() async -> (pieces: [String], completion: Completion) {
     let events = Recorder<Stream<Data, Never>>()
     responseStream(on: underlyingQueue) { events.record($0) }
@@ -18,7 +18,7 @@ extension DataStreamRequest {
 }
 
 extension Recorder {
-  /// Returns the pieces and the completion of a recorded stream.
+  /// Waits for the completion of the recorded stream. Returns the parts of the body as text, and the completion.
   func untilComplete() async -> (pieces: [String], completion: DataStreamRequest.Completion)
   where Element == DataStreamRequest.Stream<Data, Never> {
     var pieces: [String] = []
@@ -33,15 +33,15 @@ extension Recorder {
   }
 }
 
-/// Calls `body` on a new thread, which it may block.
+/// Calls `body` on a new thread, so that `body` may block the thread, and returns the result.
 func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
   await withCheckedContinuation { continuation in
     Thread.detachNewThread { continuation.resume(returning: body()) }
   }
 }
 
-/// Calls `body` with a server that sends chunk n when gate n is open, and ends the body when the last gate is open. Gate
-/// 0 is open from the start.
+/// Calls `body` with a server that sends each chunk of its response body when the chunk's gate is open, and ends the body when
+/// the last gate is open. Gate 0 is open from the start.
 func withChunks<Value>(
   _ chunks: [[UInt8]], _ body: (_ url: String, _ gates: [Gate]) async throws -> Value
 ) async throws -> Value {
@@ -62,7 +62,7 @@ func withChunks<Value>(
   }
 }
 
-/// Retries a request once, regardless of the error.
+/// A retrier that retries each request once, whatever the error.
 struct OneRetry: RequestInterceptor {
   func retry(
     _ request: Request, for session: Session, dueTo error: any Error,

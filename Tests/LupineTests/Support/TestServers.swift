@@ -2,15 +2,15 @@
 
 import LupineTestSupport
 
-/// The addresses of `TestServer`. Reading one throws if no server listens there.
+/// The URLs of the real test servers, such as nginx. Each getter throws if the server isn't running.
 enum TestServers {
   typealias TLS = TestServer
 
-  /// Plain httpbin, without a slash at the end.
+  /// The http URL of httpbin, without a slash at the end.
   static var httpbin: String { get async throws { try await TestServer.httpbin.url } }
-  /// Plain nginx.
+  /// The http URL of nginx, without a slash at the end.
   static var nginx: String { get async throws { try await TestServer.nginx.url } }
-  /// Plain nginx over IPv6.
+  /// The http URL of nginx with an IPv6 address.
   static var nginx6: String {
     get async throws {
       try TestServer.nginx.require()
@@ -21,7 +21,7 @@ enum TestServers {
   static var authority: String { TestServer.authorityFile }
   static var client: (certificate: String, key: String) { (TestServer.clientCertificateFile, TestServer.clientKeyFile) }
 
-  /// The path of the Unix socket on which nginx also listens.
+  /// The path of the Unix socket on which nginx listens.
   static var nginxSocket: String {
     get async throws {
       try TestServer.nginx.require()
@@ -33,7 +33,7 @@ enum TestServers {
 extension TestServer {
   static var good: TestServer { .nginxTLS }
 
-  /// The server's URL, without a slash at the end.
+  /// The http or https URL of the test server, without a slash at the end. Throws if the server isn't running.
   var url: String {
     get async throws {
       try require()

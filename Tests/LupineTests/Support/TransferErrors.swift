@@ -5,8 +5,8 @@ import Lupine
 import LupineEngine
 import Testing
 
-/// Checks the three layers of an error, and that its text names the origin and a remedy and contains each of `parts`.
-/// Returns the engine's error.
+/// Checks that an AFError wraps a URLError that wraps an EngineError, with these codes. Checks that the description has a
+/// remedy, and contains the origin and each of `parts`. Returns the EngineError.
 @discardableResult
 func expectTransferError(
   _ error: AFError?, _ code: URLError.Code, _ engineCode: EngineError.Code, _ parts: String...,

@@ -12,7 +12,8 @@ import Testing
 @testable import LupineURLSession
 
 extension SecTrust {
-  /// Returns the trust of a client that trusts `roots`, for a server that presents this certificate and then `issuers`.
+  /// Returns the SecTrust of a client that trusts `roots`, after a TLS handshake in which the server has sent the certificate of
+  /// `identity` and then `issuers`.
   static func shown(
     by identity: ThrowawayAuthority.Identity, sending issuers: [UInt8] = [], to host: String = "localhost",
     trusting roots: ThrowawayAuthority,
@@ -30,7 +31,7 @@ extension SecTrust {
       server: TLSContext(
         serverCertificatePEM: identity.certificatePEM + issuers, privateKeyPEM: identity.privateKeyPEM,
         stapledResponse: response))
-    // The client has the certificate after the server's first flight.
+    // Two rounds suffice, because the server's first flight contains the certificate.
     for _ in 0..<2 {
       _ = try client.handshake()
       server.receive(client.output().span.bytes)
@@ -50,7 +51,7 @@ extension TLSSession {
 }
 
 extension SecCertificate {
-  /// Returns the first certificate in PEM text.
+  /// Returns the first certificate in a PEM text.
   static func pem(_ text: [UInt8]) throws -> SecCertificate {
     let lines = String(decoding: text, as: UTF8.self).split(separator: "\n").dropFirst().prefix { !$0.hasPrefix("-") }
     let data = try #require(Data(base64Encoded: lines.joined()))
@@ -58,7 +59,7 @@ extension SecCertificate {
   }
 }
 
-/// Returns the reason why trust evaluation failed. Records an issue and throws for any other error.
+/// Returns the reason in AFError.serverTrustEvaluationFailed. For any other error, records an issue and throws.
 func trustFailure(
   _ error: (any Error)?, sourceLocation: SourceLocation = #_sourceLocation
 ) throws -> AFError.ServerTrustFailureReason {
@@ -69,7 +70,8 @@ func trustFailure(
   return reason
 }
 
-/// Returns the reason why the evaluator rejects the trust. Records an issue and throws if it accepts.
+/// Evaluates the trust, and returns the reason for which the evaluator refuses the server. Records an issue and throws if the
+/// evaluator accepts the server.
 func trustFailure(
   of evaluator: some ServerTrustEvaluating, _ trust: SecTrust, _ host: String = "localhost",
   sourceLocation: SourceLocation = #_sourceLocation
@@ -82,7 +84,7 @@ func trustFailure(
   return try trustFailure(nil, sourceLocation: sourceLocation)
 }
 
-/// Returns OpenSSL's code if it is the reason why the server isn't trusted.
+/// Returns OpenSSL's error code if the reason is an error from OpenSSL, and nil for any other reason.
 func verdict(_ reason: AFError.ServerTrustFailureReason) -> TLSError.Code? {
   guard case .trustEvaluationFailed(let error) = reason else { return nil }
   return (error as? TLSError)?.code

@@ -8,7 +8,8 @@ import Synchronization
 @testable import Lupine
 @testable import LupineURLSession
 
-/// A stream of the pattern's first bytes that then ends or fails. It can be opened again if `canReopen` is set.
+/// An InputStream of the pattern's first `byteCount` bytes, which then ends or, if `failure` is set, fails. A closed stream
+/// can be opened again if `canReopen` is true.
 final class PatternStream: InputStream {
   private struct State {
     var status = Stream.Status.notOpen
@@ -28,11 +29,11 @@ final class PatternStream: InputStream {
     super.init(data: Data())
   }
 
-  /// Called at each read.
+  /// Called for each call of `read(_:maxLength:)`.
   var onRead: () -> Void = {}
 
   var openCount: Int { state.withLock { $0.openCount } }
-  /// The number of bytes read since the stream was opened.
+  /// The number of bytes read since the stream was last opened.
   var offset: Int { state.withLock { $0.offset } }
 
   override var streamStatus: Stream.Status { state.withLock { $0.status } }
@@ -64,7 +65,7 @@ final class PatternStream: InputStream {
   }
 }
 
-/// A delegate that provides body streams, and records the callbacks of a session's only task.
+/// A session's delegate that provides body streams, and records the progress, body and end of the session's only task.
 final class UploadWitness: NSObject, URLSessionDataDelegate {
   struct Progress: Sendable, Equatable {
     let sent: Int64
@@ -82,10 +83,10 @@ final class UploadWitness: NSObject, URLSessionDataDelegate {
 
   var progress: [Progress] { heard.withLock { $0.progress } }
   var text: String { String(decoding: heard.withLock { $0.body }, as: UTF8.self) }
-  /// Waits for the task's completion, and returns its error.
+  /// Waits for the task's completion, and returns the task's error, or nil if the task succeeded.
   func end() async -> (any Error)? { await ended.next() ?? nil }
 
-  /// The number of body streams that the task has requested.
+  /// The number of body streams that the task has requested from the delegate.
   var streamCount: Int { heard.withLock { $0.streamCount } }
 
   func urlSession(
@@ -123,20 +124,20 @@ final class UploadWitness: NSObject, URLSessionDataDelegate {
 }
 
 extension BodyStream {
-  /// Returns a new stream of the pattern's first bytes.
+  /// Returns a new body stream of the first `byteCount` bytes of the pattern.
   static func pattern(_ byteCount: Int) -> BodyStream { .box(InputStream(data: Pattern.data(byteCount))) }
 }
 
 extension ReceivedRequest {
-  /// The method, the framing, the length of the body, and whether the body is the pattern, such as "POST chunked 5
-  /// true".
+  /// A description of the received request, such as "POST chunked 5 true": the method, the Content-Length or transfer coding,
+  /// the body's length, and whether the body consists of the pattern's first bytes.
   var bodyReport: String {
     let framing = fields.first("Content-Length") ?? fields.first("Transfer-Encoding") ?? "none"
     return "\(method) \(framing) \(body.count) \(Data(body) == Pattern.data(body.count))"
   }
 
-  /// Reports the received request. A path such as `/307` redirects to `/` with that status, and `/401` asks for
-  /// credentials.
+  /// A reply whose body is `bodyReport`. A path such as `/307` is redirected to `/` with that status code, and `/401` requires
+  /// Basic authentication.
   var uploadReply: Reply {
     if let status = Int(path.dropFirst()), (300..<400).contains(status) {
       return Reply(status: status, fields: ["Location": "/"])
@@ -148,7 +149,7 @@ extension ReceivedRequest {
   }
 }
 
-/// Calls `body` with a new, empty folder, and then removes it.
+/// Calls `body` with a new, empty folder, and then removes the folder with its content.
 func withFolder<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
   let folder = FileManager.default.temporaryDirectory.appending(path: "lupine-tests-\(UUID())")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -157,7 +158,7 @@ func withFolder<Value>(_ body: (URL) async throws -> Value) async throws -> Valu
 }
 
 extension URL {
-  /// Creates a file in the folder with the pattern's first bytes.
+  /// Creates a file in this folder that contains the first `byteCount` bytes of the pattern, and returns the file's URL.
   @discardableResult
   func patternFile(_ byteCount: Int, name: String = "body") throws -> URL {
     let file = appending(path: name)
@@ -167,6 +168,6 @@ extension URL {
 }
 
 extension DataRequest {
-  /// The response body as text.
+  /// Waits for the response, and returns the body as text.
   func text() async throws -> String { try await serializingString().value }
 }

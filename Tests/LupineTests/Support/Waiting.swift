@@ -6,7 +6,8 @@ import Lupine
 import Synchronization
 import Testing
 
-/// Returns the value that the handler added by `add` is called with. Records an issue if it is called twice.
+/// Calls `add` to add a response handler, and returns the value that the handler receives. Records an issue if the handler is
+/// called twice.
 func onlyCall<Value: Sendable>(
   sourceLocation: SourceLocation, add: (@escaping @Sendable (Value) -> Void) -> Void
 ) async -> Value {
@@ -20,27 +21,28 @@ func onlyCall<Value: Sendable>(
       }
     }
   }
-  // Handlers are called in order: by the time this one is called, a second call of the first would have been seen.
+  // Handlers are called in order. So when this second handler is called, a second call of the first would have been recorded.
   await withCheckedContinuation { continuation in add { _ in continuation.resume() } }
   return value
 }
 
 extension DataRequest {
-  /// Returns the raw response that a completion handler is called with. Records an issue if it is called twice.
+  /// Returns the response that a completion handler without a serializer receives. Records an issue if the handler is called
+  /// twice.
   func outcome(sourceLocation: SourceLocation = #_sourceLocation) async -> AFDataResponse<Data?> {
     await onlyCall(sourceLocation: sourceLocation) { response(queue: underlyingQueue, completionHandler: $0) }
   }
 }
 
 extension DownloadRequest {
-  /// Returns the raw response that a completion handler is called with. Records an issue if it is called twice.
+  /// Returns the response that a completion handler without a serializer receives. Records an issue if the handler is called
+  /// twice.
   func outcome(sourceLocation: SourceLocation = #_sourceLocation) async -> AFDownloadResponse<URL?> {
     await onlyCall(sourceLocation: sourceLocation) { response(queue: underlyingQueue, completionHandler: $0) }
   }
 }
 
-/// Returns whether the condition becomes true within 60 s, for example after a session's end. Checks it every 3 ms, and
-/// leaves the thread free in between.
+/// Returns whether the condition becomes true within 60 s. Checks the condition every 3 ms, without blocking the thread.
 func settles(_ condition: () -> Bool) async -> Bool {
   let deadline = ContinuousClock.now + .seconds(60)
   while ContinuousClock.now < deadline {

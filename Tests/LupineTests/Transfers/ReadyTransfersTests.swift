@@ -16,7 +16,8 @@ import Testing
 
   private func addTransfer(_ name: String) { transfers.add(NamedTransfer(name, deliveries)) }
 
-  /// The names of the transfers delivered so far. Names of transfers in one block are joined by "+".
+  /// The names of the transfers that have been delivered so far. The names of transfers that one block delivered are joined by
+  /// "+".
   private var delivered: [String] {
     queue.sync {}
     return deliveries.blocks
@@ -76,7 +77,7 @@ import Testing
       ClosureTransfer {
         isWaiting.wait()
         if let continuation = waiting.withLock({ $0.take() }) { queue.resume(continuation) }
-        // Takes longer than a delivery that resumes all its tasks at the end.
+        // Blocks for longer than a delivery that would resume all its tasks at the end.
         let end = Instant.now + .milliseconds(1)
         while Instant.now < end {}
       })
@@ -114,11 +115,11 @@ import Testing
   }
 }
 
-/// Records the deliveries, and which of them are in the same block.
+/// Records the names of delivered transfers, and which transfers the same block has delivered.
 private final class Deliveries: Sendable {
   private let state = Mutex((names: [String](), blocks: [String]()))
 
-  /// The transfers delivered by each block, joined by "+". Must be read while no block is running.
+  /// For each block, the names of the transfers that it has delivered, joined by "+". Tests read this while no block is running.
   var blocks: [String] {
     state.withLock { state in
       if !state.names.isEmpty { state.blocks.append(state.names.joined(separator: "+")) }
@@ -144,7 +145,7 @@ private final class NamedTransfer: ReadyTransfer {
   func deliver() { deliveries.add(name) }
 }
 
-/// A transfer that calls a closure.
+/// A mock transfer that calls a closure when its events are delivered.
 private final class ClosureTransfer: ReadyTransfer {
   private let body: @Sendable () -> Void
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineURLSession
 
-@Suite("Merging of a body's received parts")
+@Suite("The merging of a response body's received parts")
 struct TransferBatchTests {
   private func pieces(_ counts: [Int], windowBytes: Int? = 1_000_000) -> [Int] {
     var batch = TransferBatch()

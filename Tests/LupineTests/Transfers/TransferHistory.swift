@@ -9,7 +9,8 @@ import Testing
 @testable import LupineLogin
 @testable import LupineURLSession
 
-/// A history of events and expected answers, of a GET of http://h/ with a window of 100 bytes.
+/// A test vector for TransferState: a sequence of events with the expected answers, for a GET of http://h/ with a receive window
+/// of 100 bytes.
 ///
 /// Events of the task: "start", "cancel", "suspend CHANGE", "resume CHANGE", "discard", "replace URL", "grant BYTES".
 /// Events of submission: "submitted EXCHANGE", "failed" (to be submitted), "changed EXCHANGE" (its flow). Events of the
@@ -19,7 +20,7 @@ import Testing
 struct TransferHistory: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let url: String
-  /// Whether the transfer waits for a network.
+  /// Whether the transfer waits for a network, as with `waitsForConnectivity`.
   let waits: Bool
   let lines: [(event: String, answer: String)]
 
@@ -39,13 +40,13 @@ struct TransferHistory: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// A transfer's state in the course of a history.
+/// Runs a history: applies its events to a TransferState, and returns each answer as text.
 private struct TransferRun {
   private var state: TransferState
   private let origin: Origin
-  /// The latest redirect in a question to the observer.
+  /// The redirect about which the TransferState has last asked the observer.
   private var redirect: TransferState.Redirect?
-  /// The latest refusal in a question to the observer.
+  /// The 401 or 407 about which the TransferState has last asked the observer.
   private var unauthorized: TransferState.Unauthorized?
 
   init(_ url: String, waits: Bool) throws {
@@ -132,7 +133,7 @@ private struct TransferRun {
       let cause = EngineError.Cause.system(SystemError(call: "connect", code: ENETUNREACH))
       return state.exchangeEnded(.failure(EngineError(code, .connect, origin, cause: cause)), metrics)
     }
-    // A connection that isn't open is lost while the request waits for it; a tunnel is refused by its proxy.
+    // If the connection isn't open yet, it is lost while the request waits for a connection. A tunnel is refused by its proxy.
     var refusal = ProxyError(.credentialsRequired(schemes: ["Basic"], hadCredentials: false), "http://p:1")
     refusal.challenges = Challenge.parse("Basic")
     let error = EngineError(

@@ -3,21 +3,21 @@
 extension TransferHistory {
   private static let submitted = [("start", "submit 1: http://h/"), ("submitted 1", "")]
 
-  /// The observer has a pending question about a redirect.
+  /// The events up to a question to the observer about a redirect. The observer hasn't answered yet.
   private static let redirected =
     submitted + [
       ("head 302 Location: /b", "wanted"), ("body 5", ""), ("end", "deliver"),
       ("step", "redirect 302 to http://h/b"), ("ask", "1"), ("asked 1", "pause 1"), ("step", "none"),
     ]
 
-  /// The observer has been asked for a credential, and hasn't answered.
+  /// The events up to a question to the observer for a credential. The observer hasn't answered yet.
   private static let challenged =
     submitted + [
       ("head 401 WWW-Authenticate: Basic", "wanted"), ("turn 0", "deliver"), ("step", "authenticate, 0 refused"),
       ("ask", "1"), ("asked 1", "pause 1"), ("changed 1", ""), ("step", "none"),
     ]
 
-  /// The server requests a client certificate, and the observer hasn't chosen one.
+  /// The events up to a question to the observer for a client certificate. The observer hasn't answered yet.
   private static let identified =
     submitted + [
       ("certificate", "deliver"), ("step", "identify h 1"), ("ask", "1"), ("asked 1", ""), ("step", "none"),

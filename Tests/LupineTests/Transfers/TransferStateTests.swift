@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineURLSession
 
-@Suite("A transfer's decisions after sequences of events")
+@Suite("The decisions of a task's state machine after sequences of events")
 struct TransferStateTests {
   @Test(arguments: TransferHistory.delivering)
   func delivering(_ history: TransferHistory) throws { try history.run() }

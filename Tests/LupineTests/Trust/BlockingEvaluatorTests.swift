@@ -12,7 +12,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct BlockingEvaluatorTests {
-  /// An evaluator that blocks until its gate is open.
+  /// A trust evaluator that blocks its thread until the gate is open, and records the thread's name.
   private final class Blocking: ServerTrustEvaluating {
     let entered = Gate()
     let gate = Gate()
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  /// Records the thread on which a manager's evaluator is chosen.
+  /// A ServerTrustManager that blocks while it chooses the evaluator for localhost, until the gate is open.
   private final class Choosing: ServerTrustManager, @unchecked Sendable {
     let gate = Gate()
 

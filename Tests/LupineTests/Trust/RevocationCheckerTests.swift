@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite struct RevocationCheckerTests {
-  /// A network whose answers a test sets, and a clock.
+  /// A mock network for revocation checks, whose answers come from a closure. It has a clock, and records the queries.
   private final class Network: Sendable {
     let now = Mutex(1_000)
     let queries = Mutex<[RevocationQuery]>([])
@@ -33,7 +33,7 @@ import Testing
       }
     }
 
-    /// The kinds of the queries so far: `o` for a responder, `l` for a list.
+    /// The kinds of the queries so far, such as "ol": `o` for a query to an OCSP responder, `l` for a revocation list.
     var log: String {
       queries.withLock { queries in
         String(
@@ -56,7 +56,8 @@ import Testing
     subjects = RevocationSubject.subjects(ofChain: [try identity.certificateDER, try authority.identity.certificateDER])
   }
 
-  /// Creates a network whose responder has this status, or is down, and whose list revokes the certificate or not.
+  /// Creates a mock network. Its OCSP responder reports `status`, and its revocation list revokes the certificate if `isRevoked`
+  /// is true. A source that is nil can't be reached.
   private func network(
     _ status: ThrowawayAuthority.OCSPStatus?, list isRevoked: Bool? = nil, countMax: Int = 10
   ) -> Network {
@@ -200,7 +201,7 @@ import Testing
     #expect(failure?.description.contains("nonce") == true)
   }
 
-  @Test("no fetch starts after the revocation check's time limit, and each fetch has only the remaining time")
+  @Test("a revocation check starts no fetch after its time limit, and each fetch may take only the remaining time")
   func timeLimit() throws {
     let many = try authority.issue(
       responders: ["http://127.0.0.1/1", "http://127.0.0.1/2"], lists: ["http://127.0.0.1/3", "http://127.0.0.1/4"])

@@ -13,7 +13,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RevocationTests {
-  /// A responder's behavior.
+  /// The way in which the mock OCSP responder answers, such as with a good or an expired response.
   enum Behavior: Sendable, CaseIterable {
     case good, revoked, unknown, expired, wrongSigner, replayed, refusing, garbage, huge, missing, closing
   }
@@ -43,13 +43,15 @@ import Testing
     return response
   }
 
-  /// The certificate that a responder answers about; it is issued once the responder's address is known.
+  /// The certificate whose status the OCSP responder reports. It is issued after the responder has started, because it contains
+  /// the responder's address.
   private final class Subject: Sendable {
     let identity = Mutex<ThrowawayAuthority.Identity?>(nil)
     let queries = Mutex<[ReceivedRequest]>([])
   }
 
-  /// Calls `body` with an https server's URL. Its certificate names a responder and a list, which a plain server answers.
+  /// Calls `body` with the URL of an https server. Its certificate contains the URLs of an OCSP responder and a revocation list,
+  /// which an http server provides.
   private func withResponder<Value: Sendable>(
     _ behavior: Behavior, _ body: (_ url: String, _ subject: Subject) async throws -> Value
   ) async throws -> Value {
@@ -111,7 +113,7 @@ import Testing
       let usesList = options == .crl || options.contains(.preferCRL)
       #expect(query.method == (usesList ? "GET" : "POST") && query.path == (usesList ? "/crl" : "/ocsp"))
       #expect(query.fields.first("Content-Type") == (usesList ? nil : "application/ocsp-request"))
-      // The answer is remembered, so the second session needs no network.
+      // The OCSP response is cached, so the second session needs no network.
       #expect(await answer(session(options.union(.networkAccessDisabled)), url).value == Data("yes".utf8))
       #expect(subject.queries.withLock { $0.count } == 1)
     }
@@ -241,7 +243,7 @@ import Testing
       Issue.record("another error")
       return
     }
-    // Without a check, the stapled response isn't requested.
+    // A session that doesn't use OCSP doesn't request a stapled OCSP response.
     let unchecked = session(.crl, configure)
     #expect(await answer(unchecked, try await TestServers.TLS.revokedStaple.url + "/small.txt").response != nil)
   }

@@ -17,7 +17,7 @@ import Testing
     root = try .pem(authority.certificatePEM)
   }
 
-  /// Evaluates a trust object, and returns the code of the problem, or nil if the certificates are trusted.
+  /// Evaluates the SecTrust, and returns the error's code, or nil if the certificates are trusted.
   private func problem(of trust: SecTrust) throws -> TLSError.Code? {
     var error: (any Error)? = CancellationError()
     let isTrusted = SecTrustEvaluateWithError(trust, &error)
@@ -36,7 +36,7 @@ import Testing
     return try #require(trust)
   }
 
-  @Test("a trust object is created from one certificate or several, and evaluated with the anchors that are set")
+  @Test("a SecTrust can be created from one certificate or several, and is evaluated with the anchors that are set")
   func created() throws {
     let intermediate = try authority.issueAuthority()
     let leaf = try SecCertificate.pem(intermediate.issue(names: ["localhost"]).certificatePEM)
@@ -86,7 +86,9 @@ import Testing
     #expect(try problem(of: trust) == .unknownAuthority)
   }
 
-  @Test("a chain must satisfy all policies; without policies, it must be valid for the handshake's host")
+  @Test(
+    "a SecTrust's chain must satisfy all its policies; without policies, the chain must be valid for the handshake's host"
+  )
   func policies() throws {
     let right = SecPolicyCreateSSL(true, "localhost")
     let (wrong, client) = (SecPolicyCreateSSL(true, "other.example"), SecPolicyCreateSSL(false, "other.example"))
@@ -107,7 +109,7 @@ import Testing
     #expect(try problem(of: expired) == .certificateExpired)
   }
 
-  @Test("a revocation policy needs a method and no unknown flag, and its constants have Apple's values")
+  @Test("SecPolicyCreateRevocation requires a method and no unknown flag, and the flags have Apple's values")
   func revocationFlags() {
     #expect(kSecRevocationOCSPMethod == 1 && kSecRevocationCRLMethod == 2 && kSecRevocationPreferCRL == 4)
     #expect(kSecRevocationRequirePositiveResponse == 8 && kSecRevocationNetworkAccessDisabled == 16)
@@ -117,7 +119,7 @@ import Testing
     }
   }
 
-  @Test("a revocation policy that requires an answer refuses a chain without one, and others accept it")
+  @Test("a chain without a revocation answer is refused only by a revocation policy that requires an answer")
   func revocationPolicy() throws {
     let offline = kSecRevocationUseAnyAvailableMethod | kSecRevocationNetworkAccessDisabled
     for (flags, isTrusted) in [(offline, true), (offline | kSecRevocationRequirePositiveResponse, false)] {

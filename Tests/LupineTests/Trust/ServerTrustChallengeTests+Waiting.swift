@@ -103,7 +103,7 @@ extension ServerTrustChallengeTests {
 
   // MARK: Ended sessions
 
-  /// Returns the challenger of a session that has ended.
+  /// Returns the ServerTrustChallenger of a session that has been released.
   private func orphan(of delegate: any URLSessionDelegate, lacksMethod: Bool) throws -> ServerTrustChallenger {
     let session = try session(delegate)
     let challenger = try #require(ServerTrustChallenger(session))
@@ -158,7 +158,7 @@ extension ServerTrustChallengeTests {
       isAccepting.store(false, ordering: .relaxed)
       #expect(try await failure(session, origin.url) == code)
       #expect(origin.requestCount == 1)
-      // The response is stored: it is served if the server can't be reached.
+      // The response is stored, so the cache serves it if the server can't be reached.
       origin.stop()
       #expect(try await text(session, origin.url) == "stored")
     }

@@ -17,7 +17,7 @@ struct ServerTrustChallengeTests {
   typealias Completion = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   typealias Decide = @Sendable (URLAuthenticationChallenge, @escaping Completion) -> Void
 
-  /// A session's delegate that passes its challenges to a closure, and records them.
+  /// A session's delegate that passes each authentication challenge to a closure, and records the challenge.
   final class Deciding: NSObject, URLSessionDelegate {
     let challenges = Mutex<[URLAuthenticationChallenge]>([])
     private let decide: Decide
@@ -36,7 +36,7 @@ struct ServerTrustChallengeTests {
     var hosts: [String] { spaces.map(\.host) }
   }
 
-  /// A session's delegate that doesn't implement the method for challenges.
+  /// A session's delegate that doesn't implement `urlSession(_:didReceive:completionHandler:)`, the method for challenges.
   final class Silent: NSObject, URLSessionDelegate {}
 
   static func accept(_ challenge: URLAuthenticationChallenge, _ complete: @escaping Completion) {
@@ -53,7 +53,7 @@ struct ServerTrustChallengeTests {
     server = try ServerIdentity(identity, authorityPEM: authority.certificatePEM)
   }
 
-  /// Returns a session that doesn't trust the servers of these tests, unless `roots` has their authority.
+  /// Returns a session that doesn't trust the certificates of these tests' servers unless `roots` contains their authority.
   func session(
     _ delegate: any URLSessionDelegate, trusting roots: [UInt8]? = nil,
     _ configure: (URLSessionConfiguration) throws -> Void = { _ in }
@@ -72,7 +72,7 @@ struct ServerTrustChallengeTests {
     return String(decoding: data, as: UTF8.self)
   }
 
-  /// Returns the code of the error with which a request fails, or nil if it succeeds.
+  /// Sends a request, and returns the code of its URLError, or nil if the request succeeds.
   func failure(
     _ session: URLSession, _ url: String, timeout: TimeInterval = 100
   ) async throws -> URLError.Code? {
@@ -156,7 +156,7 @@ struct ServerTrustChallengeTests {
   }
 
   @Test(
-    "a delegate can accept a server's certificate with any kind of flaw",
+    "a delegate can accept a server's certificate whatever its flaw",
     arguments: [
       (TestServer.selfSigned, URLError.Code.serverCertificateHasUnknownRoot),
       (.wrongHost, .serverCertificateUntrusted), (.expired, .serverCertificateHasBadDate),

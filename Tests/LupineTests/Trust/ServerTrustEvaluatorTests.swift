@@ -25,7 +25,7 @@ import Testing
     try .shown(by: identity, sending: issuers, to: host, trusting: authority)
   }
 
-  /// Returns a certificate that names the authority as its issuer, but is signed with another key.
+  /// Returns a forged certificate: it names the authority as its issuer, but is signed with another key.
   private func forged() throws -> ThrowawayAuthority.Identity {
     let forger = ThrowawayAuthority(
       signingWith: .init(
@@ -176,7 +176,7 @@ import Testing
     let trust = try shown(by: identity)
     try evaluator.evaluate(trust, forHost: "localhost")
     #expect(trust.af.certificates == [pin])
-    // The host, the dates and the issuer are still checked.
+    // The evaluator still checks the host, the dates and the issuer.
     #expect(try verdict(trustFailure(of: evaluator, shown(by: identity), "other.example")) == .hostMismatch)
     let good = try shown(by: authority.issue(names: ["localhost"]))
     #expect(try verdict(trustFailure(of: evaluator, good)) == .unknownAuthority)

@@ -22,7 +22,7 @@ import Testing
     server = try ServerIdentity(identity, authorityPEM: authority.certificatePEM)
   }
 
-  /// Records the events about a request's end, oldest first.
+  /// An event monitor that records the events about the end of requests, oldest first.
   private final class Ends: EventMonitor {
     enum Event: Equatable { case failedEarly, completed, finished }
 
@@ -55,7 +55,7 @@ import Testing
       eventMonitors: monitor.map { [$0] } ?? [])
   }
 
-  /// Returns the response to a request, and keeps the session alive until then.
+  /// Sends a request to the URL, and returns the response. Retains the session until the request has ended.
   private func answer(_ session: Session, _ url: String) async -> AFDataResponse<Data?> {
     let response = await session.request(url).outcome()
     withExtendedLifetime(session) {}
@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  @Test("a redirect to another host calls the trust evaluator of that host")
+  @Test("after a redirect to another host, the session calls that host's trust evaluator")
   func redirect() async throws {
     try await withServer(tls: server) { _ in
       .text("never")
@@ -212,7 +212,7 @@ import Testing
       request.path == "/close" ? Reply(fields: ["Connection": "close"], .bytes([1])) : .text("yes")
     } _: { origin in
       let accepting = session(manager(DisabledTrustEvaluator()))
-      // The first connection closes and leaves a TLS session to resume; the second stays open.
+      // The first connection closes, but its TLS session could be resumed. The second connection stays open.
       #expect(await answer(accepting, origin.url + "/close").error == nil)
       #expect(await answer(accepting, origin.url).error == nil)
       let count = origin.requestCount
@@ -225,7 +225,7 @@ import Testing
     }
   }
 
-  /// Refuses the first evaluation and accepts the following ones.
+  /// A trust evaluator that throws an error in its first evaluation, and accepts the server in all further evaluations.
   private final class Hesitating: ServerTrustEvaluating {
     let count = Atomic(0)
 
@@ -269,7 +269,7 @@ import Testing
 
   // MARK: Custom managers and the session's configuration
 
-  /// Chooses the evaluator by the end of the host name, and throws for other hosts.
+  /// A ServerTrustManager that chooses the evaluator by the end of the host name, and throws an error for other hosts.
   private final class Choosing: ServerTrustManager, @unchecked Sendable {
     override func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? {
       guard host.hasSuffix("host") else { throw Mishap(host) }

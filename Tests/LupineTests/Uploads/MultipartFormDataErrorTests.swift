@@ -9,7 +9,7 @@ import Testing
 @Suite struct MultipartFormDataErrorTests {
   private typealias Reason = AFError.MultipartEncodingFailureReason
 
-  /// Returns the reason of the multipart error that `body` throws.
+  /// Returns the reason in the AFError.multipartEncodingFailed that `body` throws.
   private func reason(_ body: () throws -> Void, sourceLocation: SourceLocation = #_sourceLocation) -> Reason? {
     let error = #expect(throws: AFError.self, sourceLocation: sourceLocation) { try body() }
     guard case .multipartEncodingFailed(let reason) = error else {
@@ -19,8 +19,8 @@ import Testing
     return reason
   }
 
-  /// Returns the reason for which a form with the parts that `build` appends fails to encode. Expects the same reason
-  /// in memory and in a file, and that the file isn't created.
+  /// Returns the reason for which a form fails to encode after `build` has appended its parts. Checks that the reason is the same
+  /// for encoding in memory and to a file, and that no file is created.
   private func appendReason(
     fileManager: FileManager = .default, sourceLocation: SourceLocation = #_sourceLocation,
     _ build: (MultipartFormData) throws -> Void
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("a form's file manager determines an appended file's size, and whether the file is readable")
+  @Test("a form asks its file manager for the size of an appended file, and whether the file is readable")
   func fileManager() throws {
     final class Forbidding: FileManager, @unchecked Sendable {
       override func isReadableFile(atPath path: String) -> Bool { false }
@@ -238,7 +238,7 @@ import Testing
     #expect(stream.streamStatus == .closed)
   }
 
-  @Test("encoding a form with a consumed stream fails instead of writing an empty part")
+  @Test("encoding a form fails if a part's stream was already read, instead of writing an empty part")
   func readStream() throws {
     let form = MultipartFormData()
     form.append(InputStream(data: Data("abc".utf8)), withLength: 3, headers: [:])

@@ -7,7 +7,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite struct MultipartFormDataTests {
-  /// Returns the bytes of a form encoded in memory. Expects the same bytes when it is written to a file.
+  /// Encodes the form that `build` creates, and returns the text. Checks that a form written to a file has the same bytes.
   private static func encoded(_ build: (MultipartFormData) throws -> Void) throws -> String {
     try withFolder { folder in
       let inMemory = MultipartFormData(boundary: "B")
@@ -186,7 +186,7 @@ import Testing
     #expect(own.boundary == "own")
   }
 
-  @Test("a form's contentLength is the sum of the lengths of its parts' bodies, and at most UInt64.max")
+  @Test("MultipartFormData.contentLength is the sum of the lengths of the parts' bodies, and at most UInt64.max")
   func contentLength() throws {
     try withFolder { folder in
       let file = folder.appending(path: "f.txt")
@@ -206,7 +206,7 @@ import Testing
     #expect(MultipartFormData.encodingMemoryThreshold == 10_000_000)
   }
 
-  @Test("the file to which a form is encoded has the permissions 0600")
+  @Test("the file to which a multipart form is written has the permissions 0600")
   func permissions() throws {
     try withFolder { folder in
       let file = folder.appending(path: "form")
@@ -230,7 +230,7 @@ import Testing
   }
 }
 
-/// Returns the peak resident memory of this process, in bytes.
+/// Returns this process's peak resident memory, in bytes.
 private func residentBytesMax() throws -> Int {
   let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
   let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })

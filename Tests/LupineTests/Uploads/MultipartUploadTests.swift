@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct MultipartUploadTests {
-  /// A form as httpbin's /post describes it.
+  /// The JSON with which httpbin's /post describes the form that it has received.
   private struct Form: Decodable, Sendable, Equatable {
     var form: [String: String]
     var files: [String: String]
@@ -243,7 +243,7 @@ import Testing
 
   // MARK: Remaining files
 
-  @Test("an upload deletes a file with shouldRemove after serialization, before the response is delivered")
+  @Test("if shouldRemove is true, an upload deletes its file after serialization, and before the response is delivered")
   func removal() async throws {
     try await withServer {
       $0.uploadReply
@@ -293,7 +293,7 @@ import Testing
   }
 }
 
-/// Calls a closure while the response is serialized.
+/// A response serializer that calls a closure when it serializes the response.
 private struct Checking: DataResponseSerializerProtocol {
   let check: @Sendable () -> Void
 
@@ -306,7 +306,7 @@ private struct Checking: DataResponseSerializerProtocol {
   }
 }
 
-/// A file manager whose temporary directory is the given one.
+/// A FileManager with another temporary directory.
 private final class OtherPlace: FileManager, @unchecked Sendable {
   private let place: URL
 

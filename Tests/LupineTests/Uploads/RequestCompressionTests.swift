@@ -17,7 +17,7 @@ import Testing
     return request
   }
 
-  /// Computes Adler-32 (RFC 1950 §9) byte by byte.
+  /// Returns the Adler-32 checksum of the data (RFC 1950 §9), computed byte by byte.
   private func adler32(_ data: Data) -> [UInt8] {
     var low: UInt32 = 1
     var high: UInt32 = 0
@@ -28,7 +28,7 @@ import Testing
     return [UInt8(high >> 8), UInt8(high & 0xFF), UInt8(low >> 8), UInt8(low & 0xFF)]
   }
 
-  /// Decodes a zlib stream and checks its checksum, like a strict server.
+  /// Decompresses a zlib stream, and checks its checksum, as a strict server does.
   private func inflated(_ data: Data) throws -> Data {
     Data(try ContentDecoder.decode([UInt8](data), [.deflate]))
   }

@@ -217,7 +217,7 @@ import Testing
   }
 }
 
-/// Retries the request once.
+/// A retrier that retries each failed request once.
 struct RetryOnce: RequestRetrier {
   func retry(
     _ request: Request, for session: Session, dueTo error: any Error,

@@ -36,7 +36,7 @@ import Testing
       }
       let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
       #expect(words.contains("left: [], "), "\(words)")
-      // Both outcomes must occur; otherwise the cancellations were all too early or too late.
+      // If only one outcome occurred, all cancellations were too early or too late.
       #expect(words.contains("cancelled") && words.contains("complete"), "\(words)")
     }
   }
@@ -82,7 +82,7 @@ import Testing
   }
 }
 
-/// Uploads of every kind, cancelled at random moments between their creation and their end.
+/// Starts uploads of each kind, such as from a file, and cancels each at a random moment between its creation and its end.
 private enum Cancelling {
   private static let kindCount = 4
 
@@ -94,7 +94,7 @@ private enum Cancelling {
     defer { origin.stop() }
     let queue = DispatchQueue(label: "requests")
     let session = Session(configuration: .ephemeral, requestQueue: queue)
-    // The latest duration of an upload of each kind, so that the random moments fit the speed of the machine.
+    // The duration of the last upload of each kind. It limits the random delays, so that they fit the machine's speed.
     var durations = [Duration?](repeating: nil, count: kindCount)
     for index in 0..<count + kindCount {
       let request = try make(index, file, session, origin.url)

@@ -43,7 +43,9 @@ import Testing
     }
   }
 
-  @Test("an upload uses the interceptor and method passed to it, and isn't sent if shouldAutomaticallyResume is false")
+  @Test(
+    "an upload uses the interceptor and method that the caller passes, and isn't sent if shouldAutomaticallyResume is false"
+  )
   func options() async throws {
     try await withServer {
       $0.uploadReply
@@ -98,7 +100,7 @@ import Testing
   // MARK: Events
 
   @Test(
-    "an upload's monitors receive the adapted request, the uploadable, the final request and the body stream, in order")
+    "an upload's monitors receive the adapted request, the Uploadable, the final request and the body stream, in order")
   func events() async throws {
     try await withServer {
       $0.uploadReply
@@ -118,7 +120,7 @@ import Testing
     }
   }
 
-  @Test("each attempt of an upload creates the uploadable on the request queue, after the adapters have run")
+  @Test("each attempt of an upload creates its Uploadable on the request queue, after the adapters have run")
   func rounds() async throws {
     try await withServer { request in
       .text(request.bodyReport, status: request.body.count < 3 ? 500 : 200)
@@ -151,7 +153,8 @@ import Testing
     }
   }
 
-  @Test("an upload whose uploadable can't be created fails with createUploadableFailed unless a retrier retries it")
+  @Test(
+    "an upload whose Uploadable can't be created fails with createUploadableFailed unless a retrier retries the upload")
   func failedUploadable() async throws {
     try await withSession { session in
       let convertible = MadeUploadable { throw Mishap("nothing to send") }
@@ -213,7 +216,7 @@ import Testing
             .downloadProgress(queue: queue) { progress in down.withLock { $0.append(progress.fractionCompleted) } }
           let response = await request.validate().serializingData().response
           #expect(response.error == nil && response.value?.count == 500_000)
-          // Waits for the updates queued so far.
+          // This waits for the progress updates that are queued so far.
           queue.sync {}
           let (sent, received) = (up.withLock { $0 }, down.withLock { $0 })
           #expect(sent.map(\.0) == sent.map(\.0).sorted() && sent.map(\.1) == sent.map(\.1).sorted())
@@ -225,7 +228,7 @@ import Testing
     }
   }
 
-  @Test("the upload progress is complete even if it is first read after the end of the request")
+  @Test("uploadProgress is complete even if it is first read after the end of the request")
   func lateProgress() async throws {
     try await withServer { _ in
       .text("arrived")
@@ -286,7 +289,7 @@ private final class Counter: Sendable {
   func next() -> Int { value.add(1, ordering: .relaxed).newValue }
 }
 
-/// An uploadable created by a closure.
+/// A mock UploadableConvertible whose Uploadable is the result of a closure.
 struct MadeUploadable: UploadableConvertible {
   let make: @Sendable () throws -> UploadRequest.Uploadable
 
@@ -295,7 +298,7 @@ struct MadeUploadable: UploadableConvertible {
   func createUploadable() throws -> UploadRequest.Uploadable { try make() }
 }
 
-/// Records an upload's events.
+/// An event monitor that records an upload's events in order.
 private final class UploadMonitor: EventMonitor {
   let queue = DispatchQueue(label: "monitor")
   private let events = Recorder<String>()

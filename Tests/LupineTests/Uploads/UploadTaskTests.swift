@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct UploadTaskTests {
-  /// Runs one task to its end. Returns its delegate, the task and its error.
+  /// Resumes one upload task, and waits for its end. Returns the session's delegate, the task and the task's error.
   private func run(
     to url: String, method: String = "POST", length: String? = nil, _ witness: UploadWitness = UploadWitness(),
     _ make: (URLSession, URLRequest) throws -> URLSessionUploadTask
@@ -192,7 +192,7 @@ import Testing
       guard let first = try peer.readRequest() else { return }
       try peer.send(first.uploadReply, to: first)
       guard first.method == "GET" else { return }
-      // The next request is read, and the connection is closed without a response.
+      // The server reads the next request, and closes the connection without a response.
       guard try peer.readRequest() != nil else { return }
       peer.close()
     } _: { origin in

@@ -14,7 +14,8 @@ import Testing
   private let network = TestNetwork(TestNetwork.offline)
   private let resolver = SwitchedResolver()
 
-  /// Returns a session on the test's network. It would try again only after an hour.
+  /// Returns a background session on the test's network. Its retry delay is an hour, so a task continues only if the network
+  /// changes.
   private func makeSession(_ configure: (URLSessionConfiguration) -> Void = { _ in }) -> URLSession {
     folder.session(recorder) {
       $0.pathWaiters = PathWaiters(source: network.source)
@@ -37,7 +38,7 @@ import Testing
     } _: { origin in
       let session = makeSession()
       defer { session.invalidateAndCancel() }
-      // Two hosts, because the address of the first one is remembered.
+      // The tasks use two hosts, because the session caches the first host's address.
       var upload = try request(origin, "upload.example")
       upload.httpMethod = "PUT"
       let file = folder.directory.appending(path: "upload")
@@ -79,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("the time without a network counts towards timeoutIntervalForResource")
+  @Test("a background task's time without a network counts toward timeoutIntervalForResource")
   func timeLimit() async throws {
     try await withServer { _ in
       .text("")
@@ -94,7 +95,8 @@ import Testing
     }
   }
 
-  @Test("cancelling a task that waits for a network removes its record and ends the watch")
+  @Test(
+    "cancelling a background task that waits for a network removes the task's record and stops watching the network")
   func cancellation() async throws {
     try await withServer { _ in
       .text("")
@@ -110,7 +112,7 @@ import Testing
     }
   }
 
-  @Test("a background task is tried again if its proxy fails, but not if the proxy refuses the connection")
+  @Test("a background session tries a task again if the proxy fails, but not if the proxy refuses the connection")
   func proxies() async throws {
     let refusals = ["403 Forbidden", "407 Proxy Authentication Required", "503 Service Unavailable"]
     for (index, status) in refusals.enumerated() {

@@ -14,7 +14,8 @@ import Testing
   private let content = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
   private static let running = TransferProgress(stage: .running, startedAt: Int64(Date().timeIntervalSince1970 * 1000))
 
-  /// Serves the content with an entity tag, and ranges of it if If-Range has that tag.
+  /// Calls `body` with a server whose resource has the entity tag `tag`, and with a function that returns the received requests.
+  /// The server answers with a 206 if If-Range contains the entity tag.
   private func withResource(
     tag: String = "\"1\"", _ body: (OriginServer, @Sendable () -> [ReceivedRequest]) async throws -> Void
   ) async throws {
@@ -165,7 +166,9 @@ import Testing
     }
   }
 
-  @Test("a finished background download is delivered without a request, but downloaded again if its file is incomplete")
+  @Test(
+    "a finished download of an earlier process is delivered without a request, or loaded again if its file is incomplete"
+  )
   func finished() async throws {
     for isComplete in [true, false] {
       let folder = SessionFolder()
@@ -254,8 +257,7 @@ import Testing
   }
 
   @Test(
-    "a background session doesn't write credentials to disk unless permitted, and the delegate can provide them later"
-  )
+    "a background session doesn't write credentials to disk unless permitted, and the delegate can provide them later")
   func credentials() async throws {
     for records in [false, true] {
       let folder = SessionFolder()
@@ -278,7 +280,7 @@ import Testing
         let record = try Data(
           contentsOf: URL(filePath: "\(folder.path)/\(TransferFileName.record(1).text)"))
         #expect((record.range(of: Data("s3cret".utf8)) != nil) == records)
-        // Simulates the end of the process.
+        // This simulates the end of the process that has created the session.
         earlier.background?.close()
 
         let later = EventRecorder()
@@ -294,7 +296,7 @@ import Testing
     }
   }
 
-  @Test("a background session records a response's cookies and credentials only if the configuration permits that")
+  @Test("a background session writes a response's cookies and credentials to disk only if the configuration permits it")
   func responseSecrets() async throws {
     let url = try #require(URL(string: "http://user:s3cret@a.test/r"))
     let names = ["Set-Cookie", "set-cookie2", "WWW-Authenticate", "Authentication-Info", "Proxy-Authentication-Info"]

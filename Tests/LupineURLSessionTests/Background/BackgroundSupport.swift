@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineURLSession
 
-/// A folder for the records of a session, which is removed with its content.
+/// The folder in which a background session writes the records of its tasks. It is deleted with this object.
 final class SessionFolder: Sendable {
   let directory = FileManager.default.temporaryDirectory.appending(path: "lupine-background-\(UUID().uuidString)")
   static let identifier = "test.session"
@@ -17,7 +17,7 @@ final class SessionFolder: Sendable {
 
   var path: String { directory.appending(path: Self.identifier).path }
 
-  /// The names of the tasks' files, without the lock file.
+  /// The names of all files in the background session's folder except the lock file, sorted.
   var names: [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter { $0 != TransferFileName.lock }.sorted()
   }
@@ -34,7 +34,7 @@ final class SessionFolder: Sendable {
     return configuration
   }
 
-  /// Records a task as an earlier process would have left it.
+  /// Writes the record of a background task, as if an earlier process had started the task.
   func leave(
     id: UInt64 = 1, _ description: TransferDescription, _ progress: TransferProgress, answer: TransferAnswer? = nil,
     body: [UInt8]? = nil
@@ -51,7 +51,7 @@ final class SessionFolder: Sendable {
   }
 }
 
-/// Records the events of a background session.
+/// A background session's delegate that records the calls of its methods.
 final class EventRecorder: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate, Sendable {
   struct Completion: Sendable {
     let identifier: Int
@@ -65,13 +65,13 @@ final class EventRecorder: NSObject, URLSessionDownloadDelegate, URLSessionDataD
     var data = Data()
     var completions: [Completion] = []
     var offsets: [Int64] = []
-    /// The Authorization fields of the requests for which the delegate was called.
+    /// The Authorization field of each request for which `willBeginDelayedRequest` was called, or nil if the request has none.
     var asked: [String?] = []
     var finishedEventsCount = 0
-    /// The number of calls of `urlSession(_:taskIsWaitingForConnectivity:)`.
+    /// The number of calls of the delegate's method `urlSession(_:taskIsWaitingForConnectivity:)`.
     var waitingCount = 0
     var invalidity: [URLError?] = []
-    /// The Authorization field that the delegate adds to those requests; nil to leave them unchanged.
+    /// The Authorization field that the delegate's `willBeginDelayedRequest` adds to requests, or nil to leave them unchanged.
     var authorization: String?
   }
 
@@ -128,7 +128,7 @@ final class EventRecorder: NSObject, URLSessionDownloadDelegate, URLSessionDataD
 }
 
 extension TransferDescription {
-  /// A download of the origin's resource.
+  /// Returns the description of a background download of the resource `/r` from the origin.
   static func download(_ origin: OriginServer) -> TransferDescription {
     var description = TransferDescription(kind: .download, url: origin.url + "/r", method: "GET", fields: [])
     description.taskDescription = "kept"
@@ -137,7 +137,7 @@ extension TransferDescription {
 }
 
 extension TransferAnswer {
-  /// The response to an earlier request for a resource.
+  /// Creates the record of the response that an earlier process has received for the resource `/r`.
   init(_ origin: OriginServer, status: UInt32 = 200, tag: String = "\"1\"", byteCount: Int) {
     let fields = [("ETag", tag), ("Accept-Ranges", "bytes"), ("Content-Length", "\(byteCount)")].map {
       RecordedField(name: $0.0, value: Array($0.1.utf8))

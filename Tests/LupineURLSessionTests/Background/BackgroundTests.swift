@@ -76,7 +76,8 @@ import Testing
   }
 
   @Test(
-    "a second background session with an identifier in use is invalid, but one created after the first's end is valid")
+    "a second background session with an identifier in use is invalid, but one created after the first has ended is valid"
+  )
   func owner() async throws {
     let folder = SessionFolder()
     try await withServer { _ in
@@ -108,7 +109,7 @@ import Testing
     #expect(BackgroundOptions.folderName(of: String(repeating: "/", count: 86)) == nil)
   }
 
-  @Test("a background session with an unusable identifier becomes invalid, with the reason")
+  @Test("a background session with an unusable identifier becomes invalid, and the error contains the reason")
   func unusableIdentifier() async {
     let recorder = EventRecorder()
     let session = URLSession(
@@ -117,7 +118,7 @@ import Testing
     #expect(await settles { recorder.events.invalidity.map { $0?.code } == [.cannotCreateFile] })
   }
 
-  @Test("a background session whose folder other users can change becomes invalid, with a remedy")
+  @Test("a background session whose folder other users can change becomes invalid, and the error contains a remedy")
   func foreignFolder() async throws {
     let folder = SessionFolder()
     try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
@@ -193,7 +194,7 @@ import Testing
             methods.append(request.method)
             return methods.count
           }
-          // The target of the first redirect closes the connection without a response.
+          // The server closes the connection without a response to the second request, which follows the redirect.
           guard count != 2 else { return peer.close() }
           guard request.target == "/" else { return try peer.respond() }
           // On a connection that is kept alive, the engine itself would send the GET again.
@@ -221,7 +222,7 @@ import Testing
     let file = folder.directory.appending(path: "upload")
     let origin = try OriginServer { [path = folder.path] peer in
       while try peer.readRequest() != nil {
-        // Without its file, the record can't be changed.
+        // Without its file, the record of the task can't be changed.
         try FileManager.default.removeItem(atPath: "\(path)/\(TransferFileName.record(1).text)")
         try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab")
         return peer.close()

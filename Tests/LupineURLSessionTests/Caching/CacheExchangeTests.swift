@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct CacheExchangeTests {
-  /// Cancels its exchange when a complete response is passed to it.
+  /// A mock receiver that cancels the exchange as soon as it receives the complete response to be stored.
   private final class Receiver: CacheReceiver {
     let exchange = Mutex<CacheExchange?>(nil)
     let endCount = Atomic(0)
@@ -40,7 +40,7 @@ import Testing
       url: URL(string: text), cache: cache, upstream: client, windowBytes: nil, receiver: receiver)
   }
 
-  /// Starts an exchange. Returns whether it has been released.
+  /// Starts an exchange. Returns a closure that returns whether the exchange has been released.
   private func start(_ fixture: CacheFixture, _ receiver: Receiver) throws -> () -> Bool {
     let exchange = try makeExchange(fixture, receiver)
     receiver.exchange.withLock { $0 = exchange }
@@ -48,7 +48,7 @@ import Testing
     return { [weak exchange] in exchange == nil }
   }
 
-  @Test("if the cache's disk doesn't respond, the session sends the request to the origin")
+  @Test("if the cache's disk doesn't respond to a lookup in time, the session sends the request to the origin")
   func stalledDisk() async throws {
     try await withCache(disk: 1_000_000) { fixture async throws in
       fixture.script.on("/a", "one")
@@ -76,7 +76,7 @@ import Testing
       stores.onQueue { gate.waitBlocking() }
       let exchange = try makeExchange(fixture, receiver)
       exchange.decide()
-      // This runs after the lookup, which then schedules the delivery.
+      // This work runs after the lookup, and before the delivery that the lookup schedules.
       stores.onQueue { for path in directory.records { try? FileManager.default.removeItem(atPath: path) } }
       gate.open()
       #expect(await settles { receiver.endCount.load(ordering: .relaxed) == 1 })
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test("a request that is cancelled just after its response has ended ends only once")
+  @Test("a request that is cancelled while its complete response is being delivered ends only once")
   func canceledAtTheEnd() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a", "one")

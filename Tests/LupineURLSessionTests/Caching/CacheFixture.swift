@@ -7,7 +7,7 @@ import Synchronization
 
 @testable import LupineURLSession
 
-/// A clock for a cache, which the test sets.
+/// A clock for a URLCache. The test advances its time.
 final class CacheClock: Sendable {
   private let seconds = Atomic(1_700_000_000)
 
@@ -16,29 +16,30 @@ final class CacheClock: Sendable {
   func advance(_ count: Int) { seconds.add(count, ordering: .relaxed) }
 }
 
-/// A directory that is removed at the end.
+/// A temporary directory for the files of a URLCache. It is deleted with this object.
 final class CacheDirectory: Sendable {
   let path = FileManager.default.temporaryDirectory.appending(path: "lupine-cache-\(UUID().uuidString)").path
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  /// The paths of the records.
+  /// The paths of the cache files, one for each stored response.
   var records: [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted().map { "\(path)/\($0)" }
   }
 }
 
-/// An origin with one reply per path, which counts and keeps the requests.
+/// A mock origin that answers each path with a reply that the test sets, and records the requests.
 final class ScriptedOrigin: Sendable {
   typealias Script = @Sendable (ReceivedRequest, _ number: Int) throws -> Reply
 
   private let scripts = Mutex<[String: Script]>([:])
   private let received = Mutex<[ReceivedRequest]>([])
 
-  /// Sets the reply for a path. The script receives the request and the number of earlier requests for the path.
+  /// Sets the script that creates the replies for a path. It receives the request, and the number of earlier requests for the
+  /// path.
   func on(_ path: String, _ script: @escaping Script) { scripts.withLock { $0[path] = script } }
 
-  /// Sets a reply with text and fields.
+  /// Sets the reply for a path: its body's text, its header fields and its status code.
   func on(_ path: String, _ text: String, _ fields: Fields = ["Cache-Control": "max-age=60"], status: Int = 200) {
     on(path) { _, _ in Reply(status: status, fields: fields, .bytes(Array(text.utf8))) }
   }
@@ -52,12 +53,12 @@ final class ScriptedOrigin: Sendable {
     return try script(request, number)
   }
 
-  /// The requests that have arrived.
+  /// The requests that the origin has received, oldest first.
   var requests: [ReceivedRequest] { received.withLock { $0 } }
   var count: Int { requests.count }
 }
 
-/// A session with a cache, its clock, and an origin.
+/// A session with a URLCache, the cache's clock and directory, and a mock origin.
 struct CacheFixture: Sendable {
   let script: ScriptedOrigin
   let origin: OriginServer
@@ -76,7 +77,7 @@ struct CacheFixture: Sendable {
     return request
   }
 
-  /// Sends a request and returns the text and the head of its response.
+  /// Sends a request to the mock origin, and returns the response's text and head. The response may come from the cache.
   @discardableResult
   func load(
     _ path: String = "/a", _ fields: [String: String] = [:], _ method: String = "GET",
@@ -88,7 +89,7 @@ struct CacheFixture: Sendable {
     return (String(decoding: data, as: UTF8.self), head)
   }
 
-  /// Creates another session with the cache.
+  /// Returns another session that uses the same URLCache.
   func sibling(_ configure: (URLSessionConfiguration) -> Void = { _ in }) -> URLSession {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.urlCache = cache
@@ -97,7 +98,8 @@ struct CacheFixture: Sendable {
   }
 }
 
-/// Calls `body` with a session that has a cache in memory and, if `disk` isn't 0, in files.
+/// Calls `body` with a session whose cache has these capacities in bytes, and with a mock origin. With a disk capacity of 0, the
+/// cache stores responses only in memory.
 func withCache<Value>(
   memory: Int = 10_000_000, disk: Int = 0, delegate: (any URLSessionDelegate)? = nil,
   _ configure: (URLSessionConfiguration) -> Void = { _ in }, _ body: (CacheFixture) async throws -> Value

@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct CachedFileTests {
-  /// A change of a record's file.
+  /// A way in which a cache file is damaged, such as a changed checksum.
   enum Damage: CaseIterable, Sendable {
     case preamble, version, head, body, checksum, cut, extended, empty, foreign, missing
 
@@ -19,9 +19,9 @@ import Testing
       switch self {
       case .preamble: bytes[0] ^= 1
       case .version: bytes[8] ^= 1
-      // The preamble has 40 bytes.
+      // The head begins after the preamble of 40 bytes.
       case .head: bytes[60] ^= 1
-      // The last block is followed by its checksum of 8 bytes.
+      // The last block of the body is followed by a checksum of 8 bytes.
       case .body: bytes[bytes.count - 9] ^= 1
       case .checksum: bytes[bytes.count - 1] ^= 1
       case .cut: bytes.removeLast()
@@ -30,7 +30,7 @@ import Testing
       case .foreign: bytes = Data(repeating: 0x78, count: bytes.count)
       case .missing: break
       }
-      // The file is changed in place, because the cache may have opened it.
+      // The file is changed in place, because the cache may have it open.
       let handle = try #require(FileHandle(forWritingAtPath: path))
       try handle.truncate(atOffset: UInt64(bytes.count))
       try handle.seek(toOffset: 0)
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// Sets a reply that contains the number of its request.
+  /// Makes the mock origin answer "/a" with the number of earlier requests: "0", "1" and so on.
   private func scriptNumbers(_ fixture: CacheFixture) {
     fixture.script.on("/a") { _, number in
       Reply(fields: ["Cache-Control": "max-age=60"], .bytes(Array("\(number)".utf8)))
@@ -114,8 +114,8 @@ import Testing
     }
   }
 
-  /// Stores a response whose body is too long to be read in one go, and changes its file after the first byte has been served.
-  /// Returns the number of right bytes that were served, and the task's error.
+  /// Stores a response whose body is longer than one read, and damages the cache file after its first byte has been served.
+  /// Returns the number of correct bytes that were served, and the code of the task's error.
   private func serve(
     in fixture: CacheFixture, changing damage: Damage
   ) async throws -> (byteCount: UInt64, error: URLError.Code?) {

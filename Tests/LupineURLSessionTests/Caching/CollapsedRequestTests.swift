@@ -10,11 +10,11 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct CollapsedRequestTests {
   private static let followerCount = 5
-  /// The maximum time until requests are released. It must be shorter than the time after which requests stop
-  /// waiting in any case.
+  /// The time limit for requests to stop waiting for another request's response. It is shorter than `SessionCache.waitMax`, after
+  /// which requests stop waiting in any case.
   private static let releaseMax = SessionCache.waitMax / 2
 
-  /// The arguments with which the completion handlers were called, by task.
+  /// Starts data tasks, and records the arguments of their completion handlers by the index of the task.
   private final class Outcomes: Sendable {
     private let outcomes = Mutex<[Int: Outcome]>([:])
     var count: Int { outcomes.withLock { $0.count } }
@@ -29,7 +29,8 @@ import Testing
     }
   }
 
-  /// Starts a request that the origin holds, and then others that wait for it. Returns all tasks' outcomes.
+  /// Starts a request that the origin doesn't answer yet, and then five requests that wait for its response. Calls `meanwhile`, and
+  /// returns the outcomes of all tasks.
   private func collapse(
     _ fixture: CacheFixture, fields: (Int) -> [String: String] = { _ in [:] },
     meanwhile: (URLSessionTask) async throws -> Void
@@ -46,7 +47,7 @@ import Testing
     return outcomes.all
   }
 
-  /// Makes the reply to the first request wait for the gate. Each reply contains the number of its request.
+  /// Makes the mock origin answer "/a" with the number of earlier requests. It answers the first request when the gate is open.
   private func script(_ fixture: CacheFixture, _ gate: Gate, _ fields: Fields, status: Int = 200) {
     fixture.script.on("/a") { request, number in
       if number == 0 { gate.waitBlocking() }
@@ -67,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("requests that wait while the cache validates a stored response are served after the 304")
+  @Test("requests that wait while the cache validates a stored response get that response after the 304")
   func validated() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a", "one", ["Cache-Control": "max-age=60", "ETag": "\"1\""])
@@ -241,7 +242,7 @@ import Testing
       script(fixture, gate, ["Cache-Control": "max-age=60"])
       let outcomes = try await collapse(fixture) { leader in
         leader.suspend()
-        // Some may be served by the response to another one of them.
+        // Some of the requests may be served with the response to another of them.
         #expect(await settles(within: Self.releaseMax) { fixture.session.client.cache?.waiterCount == 0 })
         gate.open()
         leader.resume()

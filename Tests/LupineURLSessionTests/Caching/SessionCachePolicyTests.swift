@@ -13,9 +13,10 @@ import Testing
   struct Expectation: Sendable, CustomStringConvertible {
     let policy: URLRequest.CachePolicy
     let stored: Stored
-    /// The version of the response, or nil for `URLError.resourceUnavailable`.
+    /// The expected version of the delivered response, or nil if the request must fail with `URLError.resourceUnavailable`.
     let version: Int?
-    /// The condition in the request that reaches the origin, "unconditionally" without one, or "nothing" without a request.
+    /// The expected If-None-Match or Cache-Control field of the request to the origin. The value is "unconditionally" for a request
+    /// without these fields, and "nothing" if no request is sent.
     let asks: String
 
     var description: String { "\(policy) \(stored.rawValue)" }
@@ -42,7 +43,8 @@ import Testing
     .init(policy: .reloadRevalidatingCacheData, stored: .none, version: 0, asks: "unconditionally"),
   ]
 
-  @Test("a request's cachePolicy decides between the stored response and the origin", arguments: table)
+  @Test(
+    "a request's cachePolicy decides whether the stored response is used, validated or loaded again", arguments: table)
   func policy(expected: Expectation) async throws {
     try await withCache { fixture async throws in
       try await prepare(fixture, expected.stored)
@@ -70,7 +72,7 @@ import Testing
     }
   }
 
-  @Test("a reloaded response replaces the stored response")
+  @Test("a response loaded with reloadIgnoringLocalCacheData replaces the stored response")
   func reloaded() async throws {
     try await withCache { fixture async throws in
       try await prepare(fixture, .fresh)
@@ -129,7 +131,7 @@ import Testing
   }
 }
 
-/// Adds a Host field to the request of each redirect.
+/// A session's delegate that adds a Host field to each redirected request.
 private final class HostSetter: NSObject, URLSessionTaskDelegate, Sendable {
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,

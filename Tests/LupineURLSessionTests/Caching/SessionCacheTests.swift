@@ -75,7 +75,8 @@ import Testing
     }
   }
 
-  @Test("the session answers HEAD, range and the caller's conditional requests from a stored response")
+  @Test(
+    "the session answers HEAD requests, range requests and the caller's conditional requests from a stored response")
   func parts() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a", "0123456789", ["Cache-Control": "max-age=60", "ETag": "\"1\""])
@@ -140,7 +141,7 @@ import Testing
     }
   }
 
-  @Test("with stale-if-error, the session serves a stale response instead of a 503, or if the origin can't be reached")
+  @Test("with stale-if-error, the session serves a stale response if the origin responds with 503 or can't be reached")
   func staleIfError() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a", "one", ["Cache-Control": "max-age=60, stale-if-error=60"])
@@ -247,7 +248,7 @@ import Testing
   }
 
   @Test(
-    "a successful unsafe request, with any kind of task, removes the stored responses for the request's URL",
+    "a successful unsafe request, such as POST, removes the stored responses for its URL, whatever the kind of its task",
     arguments: ["data", "upload", "download"])
   func invalidation(task: String) async throws {
     let others = ["/created", "/changed", "/unrelated"]
@@ -272,7 +273,7 @@ import Testing
         try? FileManager.default.removeItem(at: file)
       }
       #expect(fixture.cache.cachedResponse(for: fixture.request()) == nil)
-      // Those named by Location and Content-Location are removed, too.
+      // The responses for the URLs in Location and Content-Location are removed, too.
       let isStored = others.map { fixture.cache.cachedResponse(for: fixture.request($0)) != nil }
       #expect(isStored == [false, false, true])
       #expect(try await fixture.load().text == "2")
@@ -342,7 +343,7 @@ import Testing
   }
 }
 
-/// Collects the last transaction of each task.
+/// A session's delegate that collects the metrics of each task's last transaction.
 private final class MetricsCollector: NSObject, URLSessionTaskDelegate, Sendable {
   private let transactions = Mutex<[URLSessionTaskTransactionMetrics]>([])
   var all: [URLSessionTaskTransactionMetrics] { transactions.withLock { $0 } }

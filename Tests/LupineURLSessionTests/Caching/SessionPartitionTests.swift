@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test("a session with an address policy shares no cached responses with other sessions, in memory or by files")
+  @Test("a session with an address policy shares no cached responses with other sessions, in memory or on disk")
   func addressPolicy() async throws {
     try await withCache(disk: 1_000_000) { fixture async throws in
       for path in ["/a", "/b"] {
@@ -146,7 +146,7 @@ import Testing
         #expect(error?.code == .resourceUnavailable)
       }
       #expect(fixture.script.count == 1)
-      // The session's own responses serve it, and no other session.
+      // The session's responses are served to the session itself, and to no other session.
       let permitted = fixture.sibling { $0.engine.addressPolicy = .only(["127.0.0.0/8"]) }
       for _ in 0..<2 { #expect(try await fixture.load("/b", in: permitted).text == "0") }
       fixture.cache.stores.waitForFiles {}
@@ -229,7 +229,7 @@ import Testing
     }
   }
 
-  @Test("a validation in the background stores no cookies")
+  @Test("the response to a validation in the background sets no cookies")
   func backgroundCookies() async throws {
     try await withCache({ $0.httpCookieStorage = HTTPCookieStorage() }) { fixture async throws in
       fixture.script.on("/a") { _, number in
@@ -274,7 +274,7 @@ import Testing
 }
 
 extension ThrowawayAuthority {
-  /// Issues a client's certificate for a common name.
+  /// Issues a client certificate with this common name, and returns the certificate with its key.
   fileprivate func identity(_ name: String) throws -> TLSIdentity {
     let issued = try issue(commonName: name, purpose: .client)
     return try TLSIdentity(certificatePEM: issued.certificatePEM, privateKeyPEM: issued.privateKeyPEM)

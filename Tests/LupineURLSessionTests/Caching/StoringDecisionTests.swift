@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  /// Sends a request with a delegate and waits for its end. Returns what the delegate noted.
+  /// Starts a data task for the path, and waits for its end. Returns the delegate's calls for the task, in order.
   private func notes(_ decider: Decider, _ fixture: CacheFixture, _ path: String = "/a") async -> [String] {
     let before = decider.notes.all.count
     fixture.session.dataTask(with: fixture.request(path)).resume()
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("redirects are stored without asking the delegate")
+  @Test("the cache stores a redirect without asking the delegate")
   func redirects() async throws {
     let decider = Decider { _ in nil }
     try await withCache(delegate: decider) { fixture async throws in
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test("a response that the delegate changed is served as changed, if HTTP's rules permit storing that response")
+  @Test("if the delegate changes a response, the cache stores the changed response if HTTP's rules permit that")
   func changed() async throws {
     let decider = Decider { proposed in
       guard let head = proposed.response as? HTTPURLResponse, let url = head.url,
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  @Test("a response that the cache could never serve isn't stored, unless the request's cache policy ignores age")
+  @Test("the cache doesn't store a response that it could never serve, unless the request's cache policy ignores age")
   func neverServed() async throws {
     try await withCache(disk: 1_000_000) { fixture async throws in
       fixture.script.on("/a", "one", [:])

@@ -104,7 +104,8 @@ import Testing
     #expect(cache.currentDiskUsage == 0)
   }
 
-  @Test("URLCache keeps a response that is stored only in memory out of the directory, and deletes an earlier file")
+  @Test(
+    "URLCache writes no file for a response that is stored only in memory, and deletes the file of an earlier response")
   func memoryOnly() throws {
     let cache = cache()
     try cache.storeCachedResponse(response("1"), for: request())
@@ -115,7 +116,8 @@ import Testing
     #expect(try cache.cachedResponse(for: request()) == nil)
   }
 
-  @Test("if URLCache can't write a response to a file, only the file that it replaces is deleted")
+  @Test(
+    "if URLCache can't write a response to a file, it deletes only the file of the response that the new one replaces")
   func unwritable() throws {
     let cache = cache(disk: 20_000)
     let vary = ["Vary": "Accept-Language"]
@@ -186,7 +188,7 @@ import Testing
       let file = later.stores.found(uri).first.flatMap { found -> RecordFile? in
         if case .file(let id) = found.body { later.stores.open(id) } else { nil }
       }
-      // The file is deleted after this work.
+      // The work that deletes the file is queued after this work.
       later.stores.removeAll(for: uri)
       return file.flatMap { later.stores.load($0, for: url) } != nil
     }
@@ -209,7 +211,7 @@ import Testing
     #expect(try cache.cachedResponse(for: request()) == nil)
   }
 
-  /// A cache as programs derive it.
+  /// A subclass of URLCache that counts calls, as a program might define it.
   private final class CountingCache: URLCache, @unchecked Sendable {
     private let count = Atomic(0)
     var lookupCount: Int { count.load(ordering: .relaxed) }

@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct UnwantedBodyTests {
   private let clock = CacheClock()
 
-  /// Calls `body` with a session that has a cache in memory.
+  /// Calls `body` with a server, and with a session that has a URLCache of `capacity` bytes in memory.
   private func withOrigin(
     capacity: Int = 10_000_000, _ handler: @escaping @Sendable (Peer) throws -> Void,
     _ body: (URLSession, OriginServer, URLCache) async throws -> Void
@@ -22,7 +22,7 @@ import Testing
     try await withSession({ $0.urlCache = cache }, { session in try await body(session, origin, cache) })
   }
 
-  /// Sends chunks until the client closes the connection.
+  /// Sends an endless chunked response body, until the client closes the connection.
   private static func sendEndlessBody(_ peer: Peer) throws {
     let bytes = [UInt8](repeating: 0x78, count: 10_000)
     while true {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineURLSession
 
-/// Returns a copy of the object that was decoded from its archive.
+/// Archives the object with NSKeyedArchiver, and returns the object that is decoded from the archive.
 private func decoded<Value: NSObject & NSSecureCoding>(_ value: Value) throws -> Value? {
   let data = try NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
   return try NSKeyedUnarchiver.unarchivedObject(ofClass: Value.self, from: data)
@@ -17,7 +17,7 @@ private func decoded<Value: NSObject & NSSecureCoding>(_ value: Value) throws ->
 
   init() throws { url = try #require(URL(string: "https://h.example/a?b=c")) }
 
-  @Test("a credential with a password can be archived and copied", arguments: ["secret", "", "pässword"])
+  @Test("a URLCredential with a password can be archived and copied", arguments: ["secret", "", "pässword"])
   func credential(password: String) throws {
     let credential = URLCredential(user: "üser", password: password, persistence: .permanent)
     let other = try #require(try decoded(credential))
@@ -27,7 +27,7 @@ private func decoded<Value: NSObject & NSSecureCoding>(_ value: Value) throws ->
     #expect(other != URLCredential(user: "üser", password: password, persistence: .forSession))
   }
 
-  @Test("a protection space of a server or a proxy can be archived and copied")
+  @Test("a URLProtectionSpace of a server or a proxy can be archived and copied")
   func protectionSpace() throws {
     let spaces = [
       URLProtectionSpace(
@@ -47,7 +47,7 @@ private func decoded<Value: NSObject & NSSecureCoding>(_ value: Value) throws ->
     #expect(try decoded(spaces[0]) != spaces[2])
   }
 
-  @Test("a request can be archived with all its properties except a stream, and unset properties stay unset")
+  @Test("a URLRequest can be archived with all properties except a body stream, and unset properties stay unset")
   func request() throws {
     let plain = NSURLRequest(url: url)
     #expect(try decoded(plain) == plain)
@@ -74,7 +74,7 @@ private func decoded<Value: NSObject & NSSecureCoding>(_ value: Value) throws ->
     #expect(streamless.httpBody == nil && streamless.httpBodyStream == nil)
   }
 
-  @Test("archived bytes that aren't a request, a credential or a protection space are refused")
+  @Test("unarchiving a request, a credential or a protection space from other bytes fails")
   func damaged() throws {
     let archiver = NSKeyedArchiver(requiringSecureCoding: true)
     archiver.encode(NSString(string: "h"), forKey: "host")
@@ -91,7 +91,7 @@ private func decoded<Value: NSObject & NSSecureCoding>(_ value: Value) throws ->
     #expect(URLCredential(coder: reader) == nil)
   }
 
-  @Test("cached responses are compared and hashed by their heads, bodies and storage policies")
+  @Test("CachedURLResponses are compared and hashed by their heads, bodies and storage policies")
   func cachedResponse() throws {
     func response(_ body: String, _ policy: URLCache.StoragePolicy = .allowed, mark: String? = nil) -> CachedURLResponse
     {

@@ -10,7 +10,8 @@ import Testing
 
 private typealias Handler = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
 
-/// A task that sends nothing, and calls a closure when it is resumed. It overrides what mocks usually override.
+/// A mock data task that sends no request, and calls a closure when it is resumed. It overrides the members that mocks usually
+/// override.
 private final class MockTask: URLSessionDataTask, @unchecked Sendable {
   private let request: URLRequest
   private let answer: @Sendable () -> Void
@@ -69,7 +70,7 @@ private final class MockTask: URLSessionDataTask, @unchecked Sendable {
   override func cancel() { current.withLock { $0 = .canceling } }
 }
 
-/// A session whose tasks with completion handlers are answered without a network.
+/// A mock session whose tasks with completion handlers receive a response without a network.
 private final class MockSession: URLSession, @unchecked Sendable {
   private let body: String
   let notes = Notes()
@@ -112,7 +113,7 @@ private final class MockSession: URLSession, @unchecked Sendable {
   override func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) { completionHandler([]) }
 }
 
-/// A session that notes which of its methods are called, and lets the superclass do the work.
+/// A subclass of URLSession that records which of its methods are called, and calls the superclass.
 private final class NotingSession: URLSession, @unchecked Sendable {
   let notes = Notes()
 
@@ -167,7 +168,7 @@ private final class NotingSession: URLSession, @unchecked Sendable {
   }
 }
 
-/// A storage that keeps the cookies itself, without checking them.
+/// A subclass of HTTPCookieStorage that stores cookies in an array, without checking them.
 private final class OwnCookies: HTTPCookieStorage, @unchecked Sendable {
   private let kept = Mutex<[HTTPCookie]>([])
   let notes = Notes()
@@ -183,7 +184,7 @@ private final class OwnCookies: HTTPCookieStorage, @unchecked Sendable {
   }
 }
 
-/// A storage with a single credential, which doesn't contain its password.
+/// A subclass of URLCredentialStorage with a single credential, whose subclass provides the password on demand.
 private final class OwnCredentials: URLCredentialStorage, @unchecked Sendable {
   private final class Secret: URLCredential, @unchecked Sendable {
     override var password: String? { "p" }
@@ -318,7 +319,7 @@ private final class Sender: NSObject, URLAuthenticationChallengeSender, Sendable
     }
   }
 
-  @Test("protection spaces, challenges, cookies and requests can be subclassed")
+  @Test("URLProtectionSpace, URLAuthenticationChallenge, HTTPCookie and NSURLRequest can be subclassed")
   func values() throws {
     let method = NSURLAuthenticationMethodHTTPBasic
     let space = OwnSpace(host: "h", port: 80, protocol: "http", realm: "r", authenticationMethod: method)

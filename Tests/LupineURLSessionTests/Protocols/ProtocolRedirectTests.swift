@@ -7,9 +7,10 @@ import Testing
 
 @testable import LupineURLSession
 
-/// Redirects requests for the path "/redirect" to the URL in their query. The next request keeps the fields and the body. It has the
-/// method in the field X-Next, and the body in the field X-Body, which it doesn't contain. With the field X-Reads, the protocol
-/// reads the request's stream first.
+/// A URLProtocol that redirects requests for "/redirect" to the URL in their query, with the same fields and body.
+///
+/// The request's field X-Next replaces the method of the redirected request, and X-Body, which is removed, replaces the body. With
+/// the field X-Reads, the protocol reads the request's body stream before the redirect.
 private final class Redirecting: URLProtocol, @unchecked Sendable {
   class override func canInit(with request: URLRequest) -> Bool { request.url?.path == "/redirect" }
 
@@ -33,7 +34,7 @@ private final class Redirecting: URLProtocol, @unchecked Sendable {
   }
 }
 
-/// Provides body streams, and notes its calls.
+/// A session's delegate that provides body streams, and records the calls of its methods.
 private final class StreamDelegate: NSObject, URLSessionDataDelegate, Sendable {
   let notes = Notes()
   private let body: String?
@@ -58,7 +59,7 @@ private final class StreamDelegate: NSObject, URLSessionDataDelegate, Sendable {
   }
 }
 
-/// Answers requests for the path "/echo" with their method and body.
+/// A URLProtocol that answers requests for "/echo" with a text of the request's method and body.
 private final class Echo: URLProtocol, @unchecked Sendable {
   class override func canInit(with request: URLRequest) -> Bool { request.url?.path == "/echo" }
 
@@ -81,7 +82,7 @@ private final class Echo: URLProtocol, @unchecked Sendable {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct ProtocolRedirectTests {
-  /// The ways in which a task can have a body.
+  /// The source of a task's request body, such as httpBody, a stream or a file.
   enum Source: String, CaseIterable { case request, requestStream, data, file, stream }
 
   private static func describe(_ request: ReceivedRequest) -> Reply {
@@ -135,7 +136,7 @@ private final class Echo: URLProtocol, @unchecked Sendable {
         other.setValue("c=1", forHTTPHeaderField: "Cookie")
         let removed = try await session.data(for: other).0
         #expect(String(decoding: removed, as: UTF8.self) == #"GET ["X-Own", "X-Session"] "#)
-        // The protocol of a third origin reports a redirect back to the second one.
+        // The URL protocol redirects the request from a third origin back to the second one.
         let detour = try request(
           "\(origin.url)/redirect?http://first.stub/redirect?\(origin.url)/there")
         let back = try await session.data(for: detour).0

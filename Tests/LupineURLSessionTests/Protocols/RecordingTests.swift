@@ -8,7 +8,7 @@ import LupineURLSession
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct RecordingTests {
-  /// Answers like a service with a login, a redirect and bytes that aren't text.
+  /// A mock service's reply: to a login, with a redirect, or with bytes that aren't text, depending on the path.
   private static func serve(_ request: ReceivedRequest) -> Reply {
     switch request.path.split(separator: "?").first {
     case "/moved": Reply(status: 302, fields: ["Location": "/item?id=7&access_token=s3cret-query"])

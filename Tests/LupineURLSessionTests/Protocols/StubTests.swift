@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("a stub rule uses its replies in turn, and repeats the last reply")
+  @Test("a stub rule with several replies uses them in turn, and then repeats the last reply")
   func sequence() async throws {
     try await withStubs { stubs, session in
       stubs.reply(to: .any, with: .text("1"), .text("2"))
@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  @Test("stubs record requests with their bodies, including uploaded bodies")
+  @Test("stubs record the requests that they answer, with the bodies, including uploaded bodies")
   func recording() async throws {
     try await withStubs { stubs, session in
       stubs.reply(to: .any) { .text("\($0.method) \($0.body.count)") }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineURLSession
 
-/// Turns data tasks into downloads, follows no redirect, and notes its calls.
+/// A session's delegate that converts data tasks to download tasks, follows no redirect, and records the calls of its methods.
 private final class TakeoverDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
   let notes = Notes()
   let disposition: URLSession.ResponseDisposition
@@ -61,7 +61,7 @@ private final class TakeoverDelegate: NSObject, URLSessionDataDelegate, URLSessi
   }
 }
 
-/// Answers requests to hosts that end with ".stub" with their fields.
+/// A URLProtocol that answers each request to a host ending with ".stub" with a text of the request's header fields.
 private final class FieldStub: URLProtocol, @unchecked Sendable {
   class override func canInit(with request: URLRequest) -> Bool { request.url?.host?.hasSuffix(".stub") == true }
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineURLSession
 
-/// A protocol that answers by the path of the request, for all hosts that end with ".stub".
+/// A URLProtocol for all hosts that end with ".stub". The request's path determines the response.
 private class Stub: URLProtocol, @unchecked Sendable {
   static let stopped = Mutex<[String: Int]>([:])
 
@@ -78,14 +78,14 @@ private class Stub: URLProtocol, @unchecked Sendable {
   }
 }
 
-/// A protocol that answers requests for the path "/held" when its session's gate is open. Until then, it blocks its queue.
+/// A URLProtocol that answers requests for "/held". It blocks its queue until the gate of its session is open.
 private final class Held: URLProtocol, @unchecked Sendable {
   final class Gates: Sendable {
     let (started, go, reported, stopped) = (Gate(), Gate(), Gate(), Gate())
     let stopCount = Mutex(0)
   }
 
-  /// The gates of the session. They are kept here, because a task that has ended doesn't know its session.
+  /// The gates of the task's session. The protocol stores them, because a task has no session after its end.
   private let gates = Mutex<Gates?>(nil)
 
   class override func canInit(with request: URLRequest) -> Bool { request.url?.path == "/held" }
@@ -110,7 +110,7 @@ private final class Held: URLProtocol, @unchecked Sendable {
   }
 }
 
-/// A protocol that answers each request with its name.
+/// A URLProtocol that answers each request with the protocol's name.
 private class Named: URLProtocol, @unchecked Sendable {
   class override func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "named" }
 
@@ -252,7 +252,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  /// The notes of a task with the path "/pieces".
+  /// The delegate calls that are expected for a task with the path "/pieces".
   private static let notesOfPieces = ["response", "data a", "data b", "data c", "metrics 1", "end"]
 
   @Test("a task whose URL protocol never answers can be cancelled, and the protocol's late answer has no effect")
@@ -266,7 +266,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
       #expect(await settles { delegate.notes.all == cancelled })
       gates.go.open()
       await gates.stopped.wait()
-      // Further calls of the delegate would precede those of a later task.
+      // If the delegate were called again for this task, the call would precede the calls for a later task.
       session.dataTask(with: try url("http://a.stub/pieces")).resume()
       #expect(await settles { delegate.notes.all.last == "end" })
       #expect(delegate.notes.all == cancelled + Self.notesOfPieces)
@@ -298,7 +298,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
       task.suspend()
       gates.go.open()
       await gates.reported.wait()
-      // If the response were delivered, the delegate would be called before it is called about a later task.
+      // If the response were delivered, the delegate's calls for it would precede the calls for a later task.
       session.dataTask(with: try url("http://a.stub/pieces")).resume()
       #expect(await settles { delegate.notes.all.last == "end" })
       #expect(delegate.notes.all == Self.notesOfPieces && task.state == .suspended)
@@ -309,7 +309,9 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("the session tries its protocolClasses in order, and then the registered URLProtocol classes, latest first")
+  @Test(
+    "a session tries its protocolClasses in order, and then the registered URLProtocol classes, the last registered first"
+  )
   func order() async throws {
     final class First: Named, @unchecked Sendable {}
     final class Second: Named, @unchecked Sendable {}
@@ -337,7 +339,9 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a URLProtocol receives the session's fields, and requests that no protocol handles are sent")
+  @Test(
+    "a URLProtocol receives the session's header fields, and requests that no URLProtocol handles are sent over the network"
+  )
   func requests() async throws {
     try await withServer {
       .text($0.fields.first("S") ?? "none")
@@ -354,7 +358,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a test's URLProtocolClient needs to implement only the methods that the test checks")
+  @Test("a mock URLProtocolClient needs to implement only the methods that its test checks")
   func ownClient() async throws {
     final class Client: NSObject, URLProtocolClient {
       let notes = Notes()
@@ -368,7 +372,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     #expect(client.notes.all == ["a", "b", "c", "ignored"])
   }
 
-  @Test("a URLProtocol property set on a request is kept in the request's copies, and doesn't affect equality")
+  @Test("copies of a request have the properties that URLProtocol.setProperty has set, and these don't affect equality")
   func properties() throws {
     let plain = URLRequest(url: try url("http://a.stub/"))
     let marked = NSMutableURLRequest(plain)
