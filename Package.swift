@@ -225,8 +225,8 @@ let package = Package(
     .testTarget(
       name: "LupineURLSessionTests",
       dependencies: [
-        "LupineURLSession", "Lupine", "LupineTesting", "LupineCache", "LupineLogin", "LupineEngine", "LupineOrigin",
-        "LupineLoopback", "LupineTestSupport", "LupineTransferStore",
+        "LupineURLSession", "Lupine", "LupineTesting", "LupineCache", "LupineAuthentication", "LupineLogin",
+        "LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport", "LupineTransferStore",
         "LupineBackgroundSoak", "LupineBackgroundFaults",
       ],
       swiftSettings: strict),

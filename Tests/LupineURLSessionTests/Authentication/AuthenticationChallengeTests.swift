@@ -4,7 +4,6 @@ import Foundation
 import LupineEngine
 import Testing
 
-@testable import Lupine
 @testable import LupineLogin
 @testable import LupineURLSession
 

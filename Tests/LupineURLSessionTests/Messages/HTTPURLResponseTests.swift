@@ -4,7 +4,6 @@ import Foundation
 import LupineEngine
 import Testing
 
-@testable import Lupine
 @testable import LupineURLSession
 
 struct HTTPURLResponseTests {
@@ -18,7 +17,7 @@ struct HTTPURLResponseTests {
   func repeated() {
     let response = response([("Vary", "a"), ("X", "1"), ("VARY", "b"), ("vary", "c")])
     #expect(response.value(forHTTPHeaderField: "vary") == "a, b, c")
-    #expect(response.headers.description == "Vary: a, b, c\nX: 1")
+    #expect(response.joinedFields.map { "\($0.name): \($0.value)" } == ["Vary: a, b, c", "X: 1"])
     #expect(response.allHeaderFields as? [String: String] == ["Vary": "a, b, c", "X": "1"])
     #expect(response.value(forHTTPHeaderField: "absent") == nil)
   }
@@ -34,16 +33,16 @@ struct HTTPURLResponseTests {
         == [
           "Content-Type": "a", "ETag": "b", "x-request-id": "c", "WWW-Authenticate": "d", "-A--B": "e", "Vary": "f, g",
         ])
-    #expect(response.headers.first?.name == "content-type")
+    #expect(response.joinedFields.first?.name == "content-type")
   }
 
   @Test("an HTTPURLResponse can be created with a dictionary of fields and a status code from 0 to 999")
   func initialize() throws {
     let made = try #require(
       HTTPURLResponse(url: Self.url, statusCode: 201, httpVersion: "HTTP/1.1", headerFields: ["a": "1"]))
-    #expect(made.headers == ["a": "1"])
-    #expect(
-      HTTPURLResponse(url: Self.url, statusCode: 999, httpVersion: nil, headerFields: nil)?.headers.isEmpty == true)
+    #expect(made.statusCode == 201 && made.value(forHTTPHeaderField: "a") == "1")
+    let last = try #require(HTTPURLResponse(url: Self.url, statusCode: 999, httpVersion: nil, headerFields: nil))
+    #expect(last.allHeaderFields.isEmpty)
     #expect(HTTPURLResponse(url: Self.url, statusCode: 1000, httpVersion: nil, headerFields: nil) == nil)
     #expect(HTTPURLResponse(url: Self.url, statusCode: -1, httpVersion: nil, headerFields: nil) == nil)
   }
@@ -142,8 +141,8 @@ struct HTTPURLResponseTests {
 
   @Test("if neither Content-Disposition nor the URL's path contains a name, suggestedFilename is Unknown")
   func fileNameFromURL() throws {
-    #expect(response([], url: try "https://h/".asURL()).suggestedFilename == "Unknown")
-    #expect(response([], url: try "https://h/..%2Fb".asURL()).suggestedFilename == "b")
+    #expect(response([], url: try #require(URL(string: "https://h/"))).suggestedFilename == "Unknown")
+    #expect(response([], url: try #require(URL(string: "https://h/..%2Fb"))).suggestedFilename == "b")
   }
 
   @Test("a suggestedFilename that would be too long is shortened, but keeps its extension")

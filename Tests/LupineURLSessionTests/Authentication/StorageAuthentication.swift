@@ -1,4 +1,4 @@
-// Initializers that create the authentications of a task, like a session does, with the credentials of a storage.
+// The authentication of a task with the credentials of a storage, as a session creates it.
 
 import LupineAuthentication
 import LupineEngine
@@ -14,11 +14,5 @@ extension TaskAuthentication {
   /// Answers a challenge with a delegate's credential. Returns nil if the credential has no password.
   func answer(_ challenge: DigestChallenge, with credential: URLCredential, to request: EngineRequest) -> String? {
     PasswordCredential(credential).flatMap { answer(challenge, with: $0, to: request) }
-  }
-}
-
-extension ProxyAuthentication {
-  convenience init(_ session: SessionAuthentication, storage: URLCredentialStorage?) {
-    self.init(session, KnownCredentials(storage))
   }
 }

@@ -4,7 +4,6 @@ import Foundation
 import LupineEngine
 import Testing
 
-@testable import Lupine
 @testable import LupineURLSession
 
 @Suite struct ResumeAnswerTests {
@@ -14,7 +13,7 @@ import Testing
     _ status: Int, _ fields: [(String, String)] = [], isContentDecoded: Bool = false, total: UInt64? = 100,
     validator: ResumeData.Validator = .entityTag("\"v1\"")
   ) throws -> ResumeAnswer {
-    let url = try "https://h/large".asURL()
+    let url = try #require(URL(string: "https://h/large"))
     let resumeData = ResumeData(
       url: url, fields: [:], timeoutInterval: nil, handlesCookies: true, mainDocumentURL: nil, validator: validator,
       path: "/tmp/\(DownloadFileName.random())", receivedByteCount: 50, totalByteCount: total)

@@ -4,7 +4,6 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import Lupine
 @testable import LupineURLSession
 
 @Suite struct CredentialTests {

@@ -5,7 +5,6 @@ import LupineEngine
 import LupineTestSupport
 import Testing
 
-@testable import Lupine
 @testable import LupineURLSession
 
 @Suite struct ResumeDataSerializationTests {
@@ -16,9 +15,9 @@ import Testing
     validator: ResumeData.Validator = .entityTag("\"v1\""), received: UInt64 = 50, total: UInt64? = 100
   ) throws -> ResumeData {
     ResumeData(
-      url: try "https://h/large?x=1".asURL(), fields: fields, timeoutInterval: 7.5, handlesCookies: false,
-      mainDocumentURL: try "https://h/".asURL(), validator: validator, path: path, receivedByteCount: received,
-      totalByteCount: total)
+      url: try #require(URL(string: "https://h/large?x=1")), fields: fields, timeoutInterval: 7.5,
+      handlesCookies: false, mainDocumentURL: URL(string: "https://h/"), validator: validator, path: path,
+      receivedByteCount: received, totalByteCount: total)
   }
 
   private func isRefused(_ data: Data) -> Bool {
@@ -46,14 +45,15 @@ import Testing
   func tooLarge() throws {
     let fields: Fields = ["X": String(repeating: "x", count: 256 * 1024)]
     #expect(try resumeData(fields: fields).serialized == nil)
-    var request = try URLRequest(url: "https://h/", method: .get)
+    let url = try #require(URL(string: "https://h/"))
+    var request = URLRequest(url: url)
     request.fields = fields
     let response = HTTPURLResponse(
-      url: try "https://h/".asURL(), statusCode: 200, httpVersion: nil,
+      url: url, statusCode: 200, httpVersion: nil,
       headerFields: ["ETag": "\"1\"", "Accept-Ranges": "bytes"])
     let file = URL(filePath: Self.path)
     #expect(ResumeData.make(request: request, response: response, file: file, receivedByteCount: 5) == nil)
-    request.headers = []
+    request.fields = [:]
     #expect(ResumeData.make(request: request, response: response, file: file, receivedByteCount: 5) != nil)
   }
 
