@@ -1,23 +1,22 @@
 // `SmallDisk`: a file system that fills up after 64 KiB, for one test.
 
-import Foundation
-import Glibc
-import LupineTestSupport
+package import Foundation
+internal import Glibc
 
 /// A tmpfs of 64 KiB in the mount namespace of a child process. The kernel removes it when the child has ended.
-final class SmallDisk: Sendable {
+package final class SmallDisk: Sendable {
   /// Whether this machine can mount one, which takes root or user namespaces.
-  static let isAvailable = (try? SmallDisk()) != nil
+  package static let isAvailable = (try? SmallDisk()) != nil
 
   private struct Unavailable: Error {}
 
   /// The root of the file system, as other processes see it.
-  let folder: URL
+  package let folder: URL
   private let child: ChildProcess
   /// The child's standard input and output. The child ends when it is closed.
   private let socket: FileHandle
 
-  init() throws {
+  package init() throws {
     var ends: [CInt] = [-1, -1]
     // The sockets are close-on-exec, because a child process of another test would otherwise keep an end open.
     guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {

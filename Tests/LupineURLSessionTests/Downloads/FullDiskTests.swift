@@ -1,9 +1,9 @@
 // Downloads to a file system that is full.
 
 import Foundation
+import LupineTestSupport
 import Testing
 
-@testable import Lupine
 @testable import LupineURLSession
 
 @Suite(.enabled(if: SmallDisk.isAvailable), .timeLimit(.minutes(10))) struct FullDiskTests {

@@ -3,9 +3,9 @@
 import Foundation
 import Glibc
 import LupineEngine
+import LupineTestSupport
 import Testing
 
-@testable import Lupine
 @testable import LupineURLSession
 
 @Suite struct DownloadFileTests {

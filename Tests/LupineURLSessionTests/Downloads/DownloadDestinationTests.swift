@@ -2,9 +2,9 @@
 
 import Foundation
 import Glibc
+import LupineTestSupport
 import Testing
 
-@testable import Lupine
 @testable import LupineURLSession
 
 @Suite struct DownloadDestinationTests {
@@ -179,7 +179,7 @@ import Testing
         try failure(DownloadDestination(url: folder.appending(path: "x")), from: missing).code == .fileNoSuchFile)
       let long = folder.appending(path: String(repeating: "x", count: 256))
       #expect(try failure(DownloadDestination(url: long), from: source).code == .fileWriteInvalidFileName)
-      let remote = DownloadDestination(url: try "https://h/x".asURL())
+      let remote = DownloadDestination(url: try #require(URL(string: "https://h/x")))
       #expect(try failure(remote, from: source).code == .fileWriteUnsupportedScheme)
       #expect(content(source)?.count == bytes.count)
     }
