@@ -2,7 +2,6 @@
 
 import Testing
 
-@testable import Lupine
 @testable import LupineURLSession
 
 @Suite("ShortList, compared with an array")
