@@ -7,6 +7,7 @@ import LupineTLS
 import Testing
 
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite struct SecurityFunctionTests {
   private let authority: ThrowawayAuthority

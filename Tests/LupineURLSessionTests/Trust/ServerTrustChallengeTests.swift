@@ -9,8 +9,8 @@ import LupineTestSupport
 import Synchronization
 import Testing
 
-@testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite("Server trust challenges", .timeLimit(.minutes(10)))
 struct ServerTrustChallengeTests {
@@ -162,7 +162,8 @@ struct ServerTrustChallengeTests {
       (.wrongHost, .serverCertificateUntrusted), (.expired, .serverCertificateHasBadDate),
     ])
   func flaws(server: TestServer, code: URLError.Code) async throws {
-    let url = try await server.url + "/small.txt"
+    try server.require()
+    let url = server.origin + "/small.txt"
     let trustsServers: (URLSessionConfiguration) -> Void = {
       $0.engine.tls.trustRoots = [.file(TestServer.authorityFile)]
     }

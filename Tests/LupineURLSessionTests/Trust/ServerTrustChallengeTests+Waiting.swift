@@ -8,8 +8,8 @@ import LupineTLS
 import Synchronization
 import Testing
 
-@testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 extension ServerTrustChallengeTests {
   @Test(
@@ -202,16 +202,10 @@ extension ServerTrustChallengeTests {
     }
   }
 
-  @Test(
-    "a session without a delegate, and an Alamofire Session, don't delay TLS handshakes for a server trust challenge")
+  @Test("a session without a delegate doesn't delay TLS handshakes for a server trust challenge")
   func none() {
     let plain = URLSession(configuration: .ephemeral)
     #expect(plain.client.evaluatingTrust(TLSConfiguration()).verifier == nil)
-    let alamofire = Session(configuration: .af.ephemeral)
-    #expect(alamofire.session.client.evaluatingTrust(TLSConfiguration()).verifier == nil)
-    let manager = ServerTrustManager(evaluators: ["localhost": DefaultTrustEvaluator()])
-    let evaluating = Session(configuration: .af.ephemeral, serverTrustManager: manager)
-    #expect(evaluating.session.client.evaluatingTrust(TLSConfiguration()).verifier?.isQuick("localhost") == true)
     let own = Deciding(Self.accept)
     let unverified = URLSession(configuration: .ephemeral, delegate: own, delegateQueue: nil)
     #expect(unverified.client.evaluatingTrust(TLSConfiguration(verification: .none)).verifier == nil)

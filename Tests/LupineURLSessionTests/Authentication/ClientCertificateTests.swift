@@ -9,7 +9,6 @@ import LupineTestSupport
 import Synchronization
 import Testing
 
-@testable import Lupine
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct ClientCertificateTests {
@@ -60,6 +59,12 @@ import Testing
     }
   }
 
+  /// Returns the URL of the server that asks for a client certificate. Throws if it isn't up.
+  private static func url() throws -> URL {
+    try TestServer.clientCertificate.require()
+    return try #require(URL(string: TestServer.clientCertificate.origin + "/"))
+  }
+
   private static func identity(_ name: String = "client") throws -> SecIdentity {
     let folder = URL(filePath: TestServer.authorityFile).deletingLastPathComponent()
     return try SecIdentity(
@@ -89,8 +94,7 @@ import Testing
   private func visit(_ session: URLSession, delegate: (any URLSessionTaskDelegate)? = nil) async throws -> (
     Int?, String
   ) {
-    let url = try #require(URL(string: try await TestServers.TLS.clientCertificate.url + "/"))
-    let (data, response) = try await session.data(for: URLRequest(url: url), delegate: delegate)
+    let (data, response) = try await session.data(for: URLRequest(url: Self.url()), delegate: delegate)
     return ((response as? HTTPURLResponse)?.statusCode, String(decoding: data, as: UTF8.self))
   }
 
@@ -174,8 +178,7 @@ import Testing
     let delegate = SessionAnswers { _ in (.useCredential, credential) }
     let session = session(delegate)
     #expect(try await visit(session).0 == 200)
-    let url = try #require(URL(string: try await TestServers.TLS.clientCertificate.url + "/"))
-    var request = URLRequest(url: url)
+    var request = URLRequest(url: try Self.url())
     request.lupine.tls = TLSConfiguration(
       trustRoots: [.file(TestServer.authorityFile)], identity: try Self.identity("client-unknown").tls)
     let (_, response) = try await session.data(for: request)
@@ -192,18 +195,6 @@ import Testing
     await withCheckedContinuation { continuation in session.reset { continuation.resume() } }
     #expect(try await visit(session).0 == 200)
     #expect(delegate.count == 2)
-  }
-
-  @Test("a credential with a client certificate that is passed to authenticate(with:) answers the server's challenge")
-  func alamofire() async throws {
-    let configuration = URLSessionConfiguration.af.ephemeral
-    configuration.engine.proxy = .none
-    configuration.engine.tls.trustRoots = [.file(TestServer.authorityFile)]
-    let session = Session(configuration: configuration)
-    let url = try await TestServers.TLS.clientCertificate.url + "/"
-    let response = await session.request(url).authenticate(with: try Self.credential()).outcome()
-    #expect(response.response?.statusCode == 200)
-    withExtendedLifetime(session) {}
   }
 
   @Test(

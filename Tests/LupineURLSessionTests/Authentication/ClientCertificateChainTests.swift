@@ -9,13 +9,13 @@ import LupineTLS
 import Synchronization
 import Testing
 
-@testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct ClientCertificateChainTests {
   /// A session's delegate that presents a client certificate, or none, and records metrics.
   private final class Presenter: NSObject, URLSessionTaskDelegate {
-    let metrics = Recorder<URLSessionTaskMetrics>()
+    let metrics = Mutex<[URLSessionTaskMetrics]>([])
     /// The number of requests for a client certificate.
     let count = Atomic(0)
     private let credential: URLCredential?
@@ -34,7 +34,7 @@ import Testing
 
     func urlSession(
       _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
-    ) { self.metrics.record(metrics) }
+    ) { self.metrics.withLock { $0.append(metrics) } }
   }
 
   private func session(
@@ -128,9 +128,10 @@ import Testing
       let delegate = Presenter(presentsCertificate ? credential : nil)
       let session = session(delegate, trusting: authority)
       defer { session.invalidateAndCancel() }
-      for isReused in [false, true, true] {
+      for (index, isReused) in [false, true, true].enumerated() {
         #expect(try await session.data(from: url).0 == Data("in".utf8))
-        let metrics = try #require(await delegate.metrics.next())
+        #expect(await settles { delegate.metrics.withLock { $0.count } > index })
+        let metrics = try #require(delegate.metrics.withLock { $0.last })
         #expect(metrics.transactionMetrics.count == 1)
         let transaction = try #require(metrics.transactionMetrics.first)
         #expect(transaction.isReusedConnection == isReused)
