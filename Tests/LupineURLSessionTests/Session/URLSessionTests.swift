@@ -1,4 +1,4 @@
-// `URLSession` used without `Session`, with a delegate.
+// `URLSession` with a delegate: the order of its calls, its decisions, and cancellation.
 
 import Foundation
 import LupineEngine
@@ -6,7 +6,6 @@ import LupineOrigin
 import Synchronization
 import Testing
 
-@testable import Lupine
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct URLSessionTests {
@@ -28,6 +27,12 @@ import Testing
     }
   }
 
+  private static var configuration: URLSessionConfiguration {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.timeoutIntervalForRequest = 100
+    return configuration
+  }
+
   @Test(
     "a URLSession's delegate receives the events of data tasks in order and one at a time", arguments: Queue.allCases)
   func steps(queue: Queue) async throws {
@@ -35,7 +40,7 @@ import Testing
       .text(request.path)
     } _: { origin in
       let delegate = Witness()
-      let session = URLSession(configuration: .forTests, delegate: delegate, delegateQueue: queue.operations)
+      let session = URLSession(configuration: Self.configuration, delegate: delegate, delegateQueue: queue.operations)
       let tasks = (0..<50).map { session.dataTask(with: URLRequest(url: URL(string: "\(origin.url)/\($0)")!)) }
       #expect(tasks.map(\.taskIdentifier) == Array(1...50))
       for task in tasks {
@@ -58,14 +63,14 @@ import Testing
   func decisions() async throws {
     try await withServer { request in
       switch (request.path, request.fields.first("Authorization")) {
-      case ("/moved", _): redirect(to: "/there")
+      case ("/moved", _): Reply(status: 302, fields: ["Location": "/there"])
       case ("/guarded", nil): Reply(status: 401, fields: ["WWW-Authenticate": "Basic realm=\"r\""])
       default: .text("\(request.path) \(request.fields.first("Authorization") ?? "")")
       }
     } _: { origin in
       let delegate = Witness()
       delegate.setCredential(URLCredential(user: "u", password: "p", persistence: .none))
-      let session = URLSession(configuration: .forTests, delegate: delegate, delegateQueue: nil)
+      let session = URLSession(configuration: Self.configuration, delegate: delegate, delegateQueue: nil)
       for path in ["moved", "moved?stay", "guarded", "guarded?cancel", "unwanted"] {
         session.dataTask(with: URLRequest(url: URL(string: "\(origin.url)/\(path)")!)).resume()
       }
@@ -88,7 +93,7 @@ import Testing
       return .hold
     } _: { origin in
       let delegate = Witness()
-      let session = URLSession(configuration: .forTests, delegate: delegate, delegateQueue: nil)
+      let session = URLSession(configuration: Self.configuration, delegate: delegate, delegateQueue: nil)
       let request = URLRequest(url: URL(string: origin.url)!)
       let (fresh, running, bad) = (
         session.dataTask(with: request), session.dataTask(with: request),
@@ -120,7 +125,7 @@ import Testing
       .text("here")
     } _: { origin in
       let delegate = Witness()
-      let session = URLSession(configuration: .forTests, delegate: delegate, delegateQueue: nil)
+      let session = URLSession(configuration: Self.configuration, delegate: delegate, delegateQueue: nil)
       let tasks = (0..<500).map { index in
         session.dataTask(with: URLRequest(url: URL(string: index.isMultiple(of: 2) ? origin.url : "mailto:nobody")!))
       }
@@ -139,7 +144,7 @@ import Testing
   @Test("a task created in an invalidated session fails, and the delegate is notified of the invalidation only once")
   func afterInvalidation() async throws {
     let delegate = Witness()
-    let session = URLSession(configuration: .forTests, delegate: delegate, delegateQueue: nil)
+    let session = URLSession(configuration: Self.configuration, delegate: delegate, delegateQueue: nil)
     session.finishTasksAndInvalidate()
     let task = session.dataTask(with: URLRequest(url: URL(string: "http://127.0.0.1:1")!))
     task.resume()
@@ -148,7 +153,7 @@ import Testing
     #expect(await settles { task.state == .completed })
     #expect((task.error as? URLError)?.code == .cancelled)
     #expect(task.error?.localizedDescription.contains("invalidated") == true)
-    #expect(await session.allTasks.isEmpty)
+    #expect(await session.everyTask.isEmpty)
     #expect(delegate.steps[0] == ["invalid"])
   }
 
@@ -157,12 +162,12 @@ import Testing
     try await withServer { _ in
       .text("here")
     } _: { origin in
-      let session = URLSession(configuration: .forTests)
+      let session = URLSession(configuration: Self.configuration)
       let task = session.dataTask(with: URLRequest(url: URL(string: origin.url)!))
       task.resume()
       #expect(await settles { task.state == .completed })
       #expect((task.response as? HTTPURLResponse)?.statusCode == 200 && task.countOfBytesReceived == 4)
-      #expect(await session.allTasks.isEmpty)
+      #expect(await session.everyTask.isEmpty)
       session.invalidateAndCancel()
     }
   }

@@ -5,7 +5,6 @@ import LupineOrigin
 import Synchronization
 import Testing
 
-@testable import Lupine
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct SerialQueueTests {
@@ -16,12 +15,12 @@ import Testing
     let delivery = SerialQueue(queue.operations ?? OperationQueue(serial: DispatchQueue(label: "own")))
     let isTaken = Atomic(false)
     let overlaps = Atomic(0)
-    let done = Log<Int>()
+    let done = Mutex<[Int]>([])
     let isOver = Gate()
     let work: @Sendable (Int) -> Void = { index in
       if isTaken.exchange(true, ordering: .acquiringAndReleasing) { overlaps.add(1, ordering: .relaxed) }
       sched_yield()
-      done.note(index)
+      done.withLock { $0.append(index) }
       isTaken.store(false, ordering: .releasing)
     }
     for index in 0..<2000 {
@@ -36,7 +35,7 @@ import Testing
       }
     }
     await isOver.wait()
-    #expect(done.entries == Array(0...2000))
+    #expect(done.withLock { $0 } == Array(0...2000))
     let overlapCount = overlaps.load(ordering: .relaxed)
     #expect(overlapCount == 0)
   }
@@ -44,24 +43,25 @@ import Testing
   @Test("a SerialQueue performs immediate work directly if called on its queue, and asynchronously otherwise")
   func here() async {
     let queue = DispatchQueue(label: "user's")
-    let isOnQueue = queue.marked()
+    let mark = DispatchSpecificKey<Bool>()
+    queue.setSpecific(key: mark, value: true)
     let delivery = SerialQueue(OperationQueue(serial: queue))
-    let steps = Log<String>()
+    let steps = Notes()
     await withCheckedContinuation { continuation in
       queue.async {
-        delivery.perform(.immediate) { steps.note("at once") }
-        steps.note("behind it")
+        delivery.perform(.immediate) { steps.add("at once") }
+        steps.add("behind it")
         continuation.resume()
       }
     }
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async {
         delivery.perform(.immediate) {
-          steps.note("later \(isOnQueue())")
+          steps.add("later \(DispatchQueue.getSpecific(key: mark) == true)")
           continuation.resume()
         }
       }
     }
-    #expect(steps.entries == ["at once", "behind it", "later true"])
+    #expect(steps.all == ["at once", "behind it", "later true"])
   }
 }
