@@ -217,6 +217,8 @@ let package = Package(
       dependencies: ["LupineEngine", "LupineSimulation", "LupineOrigin", "LupineLoopback", "LupineTestSupport"],
       swiftSettings: strict),
     .testTarget(
+      name: "LupineCookiesTests", dependencies: ["LupineCookies", "LupineTestSupport"], swiftSettings: strict),
+    .testTarget(
       name: "LupineServerTests",
       dependencies: [
         "Lupine", "LupineURLSession", "LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport",

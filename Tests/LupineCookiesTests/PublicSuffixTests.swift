@@ -3,9 +3,7 @@
 import Foundation
 import Testing
 
-@testable import Lupine
 @testable import LupineCookies
-@testable import LupineURLSession
 
 @Suite struct PublicSuffixTests {
   private static let list = """

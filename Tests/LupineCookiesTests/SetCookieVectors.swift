@@ -3,9 +3,7 @@
 import Foundation
 import Testing
 
-@testable import Lupine
 @testable import LupineCookies
-@testable import LupineURLSession
 
 /// A Set-Cookie line of a response.
 struct SetCookieVector: Sendable, CustomTestStringConvertible {
@@ -38,8 +36,7 @@ struct SetCookieVector: Sendable, CustomTestStringConvertible {
 
   /// Parses the line, and returns the cookie in the format of `text(_:)`, or the refusal.
   func result() throws -> Result<String, CookieRefusal> {
-    let source = try CookieSource(url.asURL())
-    guard let source else { throw URLError(.badURL) }
+    let source = try #require(try CookieSource(URL(checked: url)))
     do throws(CookieRefusal) {
       let cookie = try Cookie(
         SetCookie(line), from: source, now: Self.now, isPublicSuffix: { Self.suffixes.contains($0) })

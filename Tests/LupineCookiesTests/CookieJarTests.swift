@@ -3,9 +3,7 @@
 import Foundation
 import Testing
 
-@testable import Lupine
 @testable import LupineCookies
-@testable import LupineURLSession
 
 @Suite struct CookieJarTests {
   private static let start = Date(timeIntervalSince1970: 1_700_000_000)
@@ -18,7 +16,7 @@ import Testing
     /// Stores the cookie of a Set-Cookie line received from the URL. Returns the reason if it is refused.
     @discardableResult
     mutating func set(_ line: String, from url: String = "https://www.example.com/") throws -> CookieRefusal? {
-      let source = try #require(try CookieSource(url.asURL()))
+      let source = try #require(try CookieSource(URL(checked: url)))
       do throws(CookieRefusal) {
         let cookie = try Cookie(
           SetCookie(Array(line.utf8)), from: source, now: now,
@@ -32,14 +30,14 @@ import Testing
 
     /// Returns the Cookie field of a request for the URL. Doesn't mark the cookies as used.
     func sent(to url: String) throws -> String {
-      let source = try #require(try CookieSource(url.asURL()))
+      let source = try #require(try CookieSource(URL(checked: url)))
       return text(jar.cookies(for: source, now: now))
     }
 
     /// Returns the Cookie field of a request for the URL, and marks the cookies as used.
     @discardableResult
     mutating func use(_ url: String) throws -> String {
-      let source = try #require(try CookieSource(url.asURL()))
+      let source = try #require(try CookieSource(URL(checked: url)))
       return text(jar.use(for: source, now: now))
     }
 
@@ -362,9 +360,9 @@ import Testing
   @Test("the cookie jar neither stores nor sends cookies for host names longer than 255 bytes")
   func longHost() throws {
     let long = Array(repeating: "a", count: 20_000).joined(separator: ".")
-    #expect(try CookieSource("https://\(long).com/".asURL()) == nil)
+    #expect(try CookieSource(URL(checked: "https://\(long).com/")) == nil)
     let longest = String(repeating: "a.", count: 126) + "com"
-    let source = try #require(try CookieSource("https://\(longest)/".asURL()))
+    let source = try #require(try CookieSource(URL(checked: "https://\(longest)/")))
     #expect(source.host.utf8.count == 255 && source.domains.count == 127)
   }
 
@@ -372,6 +370,6 @@ import Testing
     "the cookie jar neither stores nor sends cookies for URLs with schemes other than http and https",
     arguments: ["file:///a", "ftp://a/", "data:,a", "mailto:a@b"])
   func otherSchemes(url: String) throws {
-    #expect(try CookieSource(url.asURL()) == nil)
+    #expect(try CookieSource(URL(checked: url)) == nil)
   }
 }

@@ -4,9 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import Lupine
 @testable import LupineCookies
-@testable import LupineURLSession
 
 @Suite struct HTTPCookieStorageTests {
   private final class Clock: Sendable {
@@ -21,7 +19,7 @@ import Testing
 
   init() throws {
     storage = HTTPCookieStorage { [clock] in clock.now }
-    url = try "https://www.example.com/x".asURL()
+    url = try URL(checked: "https://www.example.com/x")
   }
 
   private func cookie(_ name: String, domain: String = "www.example.com", secure: Bool = false) throws -> HTTPCookie {
@@ -39,7 +37,7 @@ import Testing
     try storage.setCookie(cookie("c", domain: "other.org"))
     #expect(!storage.isEmpty)
     #expect(storage.cookies(for: url)?.map(\.name) == ["a", "b"])
-    #expect(storage.cookies(for: try "https://other.org/".asURL())?.map(\.name) == ["c"])
+    #expect(storage.cookies(for: try URL(checked: "https://other.org/"))?.map(\.name) == ["c"])
     #expect(storage.cookies(for: URL(filePath: "/x")) == nil)
     let other = try #require(
       HTTPCookie(properties: [.name: "a", .value: "2", .domain: "www.example.com", .path: "/"]))
@@ -72,20 +70,20 @@ import Testing
       cookie("a"), cookie("b", domain: ".example.com"), cookie("c", domain: "example.com"),
       cookie("d", domain: "other.org"), cookie("e", secure: true), cookie("f", domain: ".com"),
     ]
-    storage.setCookies(cookies, for: try "http://www.example.com/".asURL(), mainDocumentURL: nil)
+    storage.setCookies(cookies, for: try URL(checked: "http://www.example.com/"), mainDocumentURL: nil)
     #expect(names == ["a", "b"])
     storage.setCookies(cookies, for: nil, mainDocumentURL: nil)
     #expect(names == ["a", "b"])
     storage.setCookies(cookies, for: url, mainDocumentURL: nil)
     #expect(names == ["a", "b", "e"])
-    storage.setCookies([try cookie("e")], for: try "http://www.example.com/".asURL(), mainDocumentURL: nil)
+    storage.setCookies([try cookie("e")], for: try URL(checked: "http://www.example.com/"), mainDocumentURL: nil)
     #expect(storage.cookies?.last?.isSecure == true)
   }
 
   @Test("a cookie storage's accept policy decides which cookies it stores")
   func policy() throws {
     #expect(storage.cookieAcceptPolicy == .always)
-    let other = try "https://other.org/".asURL()
+    let other = try URL(checked: "https://other.org/")
     storage.cookieAcceptPolicy = .never
     try storage.setCookie(cookie("a"))
     storage.setCookies([try cookie("a")], for: url, mainDocumentURL: nil)
@@ -93,10 +91,10 @@ import Testing
     #expect(storage.isEmpty)
     storage.cookieAcceptPolicy = .onlyFromMainDocumentDomain
     storage.setCookies([try cookie("a")], for: url, mainDocumentURL: other)
-    storage.setCookies([try cookie("a")], for: url, mainDocumentURL: try "https://example.com.org/".asURL())
+    storage.setCookies([try cookie("a")], for: url, mainDocumentURL: try URL(checked: "https://example.com.org/"))
     #expect(storage.isEmpty)
-    storage.setCookies([try cookie("a")], for: url, mainDocumentURL: try "https://example.com/".asURL())
-    storage.setCookies([try cookie("b")], for: url, mainDocumentURL: try "https://x.www.example.com/".asURL())
+    storage.setCookies([try cookie("a")], for: url, mainDocumentURL: try URL(checked: "https://example.com/"))
+    storage.setCookies([try cookie("b")], for: url, mainDocumentURL: try URL(checked: "https://x.www.example.com/"))
     storage.setCookies([try cookie("c")], for: url, mainDocumentURL: nil)
     #expect(names == ["a", "b", "c"])
     storage.cookieAcceptPolicy = .always
@@ -109,16 +107,16 @@ import Testing
     let cookie = HTTPCookie(
       properties: [.name: "a", .value: "1", .domain: "h", .path: "/", .port: "80,8080", .version: "1"])
     storage.setCookie(try #require(cookie))
-    #expect(storage.cookies(for: try "http://h/".asURL())?.count == 1)
-    #expect(storage.cookies(for: try "http://h:8080/".asURL())?.count == 1)
-    #expect(storage.cookies(for: try "https://h/".asURL())?.count == 0)
+    #expect(storage.cookies(for: try URL(checked: "http://h/"))?.count == 1)
+    #expect(storage.cookies(for: try URL(checked: "http://h:8080/"))?.count == 1)
+    #expect(storage.cookies(for: try URL(checked: "https://h/"))?.count == 0)
   }
 
   @Test("an internationalized domain has the same encoded form in cookies as in URLs")
   func otherScript() throws {
     try storage.setCookie(cookie("a", domain: "bücher.example"))
-    #expect(storage.cookies(for: try "https://xn--bcher-kva.example/".asURL())?.map(\.name) == ["a"])
-    #expect(storage.cookies(for: try "https://bücher.example/".asURL())?.map(\.name) == ["a"])
+    #expect(storage.cookies(for: try URL(checked: "https://xn--bcher-kva.example/"))?.map(\.name) == ["a"])
+    #expect(storage.cookies(for: try URL(checked: "https://bücher.example/"))?.map(\.name) == ["a"])
   }
 
   @Test("after concurrent use, a cookie storage contains the cookies that were set last")
@@ -137,21 +135,5 @@ import Testing
     }
     #expect(storage.cookies?.count == 8)
     #expect(storage.cookies?.allSatisfy { $0.value == "199" } == true)
-  }
-
-  @Test("default configurations share one cookie storage, and each ephemeral configuration has its own")
-  func configurations() throws {
-    #expect(URLSessionConfiguration.default.httpCookieStorage === HTTPCookieStorage.shared)
-    #expect(URLSessionConfiguration.af.default.httpCookieStorage === HTTPCookieStorage.shared)
-    let ephemeral = URLSessionConfiguration.af.ephemeral
-    let own = try #require(ephemeral.httpCookieStorage)
-    #expect(own !== HTTPCookieStorage.shared && own !== URLSessionConfiguration.ephemeral.httpCookieStorage)
-    #expect(Session(configuration: ephemeral).sessionConfiguration.httpCookieStorage === own)
-    #expect(ephemeral.httpShouldSetCookies && ephemeral.httpCookieAcceptPolicy == .onlyFromMainDocumentDomain)
-    ephemeral.httpCookieStorage = nil
-    ephemeral.httpShouldSetCookies = false
-    ephemeral.httpCookieAcceptPolicy = .never
-    let copy = Session(configuration: ephemeral).sessionConfiguration
-    #expect(copy.httpCookieStorage == nil && !copy.httpShouldSetCookies && copy.httpCookieAcceptPolicy == .never)
   }
 }

@@ -4,9 +4,7 @@ import Foundation
 import LupineTestSupport
 import Testing
 
-@testable import Lupine
 @testable import LupineCookies
-@testable import LupineURLSession
 
 @Suite struct SetCookieTests {
   @Test(
@@ -47,7 +45,7 @@ import Testing
     arguments: [1, 2, 3, 4])
   func mutations(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
-    let source = try #require(CookieSource("https://www.example.com/dir/page".asURL()))
+    let source = try #require(CookieSource(URL(checked: "https://www.example.com/dir/page")))
     let lines = SetCookieVector.all.map(\.line) + CookieDateVectors.all.map { Array("a=b;expires=\($0.text)".utf8) }
     let telling = Array("=;,. \t\"/-:0123456789aSdDpPmM_GT\0\n\u{7F}".utf8)
     var keptCount = 0

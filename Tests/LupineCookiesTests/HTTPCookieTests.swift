@@ -4,9 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import Lupine
 @testable import LupineCookies
-@testable import LupineURLSession
 
 @Suite struct HTTPCookieTests {
   /// Creates a cookie from a name, a value, a domain and a path, with the properties in `changes`, and without `missing`.
@@ -76,7 +74,7 @@ import Testing
 
   @Test("a cookie created without a domain property has the host of originURL as its domain")
   func originURL() throws {
-    let url = try "https://www.example.com:8443/x".asURL()
+    let url = try URL(checked: "https://www.example.com:8443/x")
     #expect(make([.originURL: url], without: .domain)?.domain == "www.example.com")
     #expect(make([.originURL: "http://[::1]/"], without: .domain)?.domain == "::1")
     #expect(make([.originURL: url])?.domain == "example.com")
@@ -113,7 +111,7 @@ import Testing
       "__Host-a=\"b\"; Secure; Path=/; Expires=Wed, 09 Jun 2049 10:18:14 GMT", "nameless",
     ])
   func roundTrip(line: String) throws {
-    let url = try "https://www.example.com/x/y".asURL()
+    let url = try URL(checked: "https://www.example.com/x/y")
     let cookie = try #require(HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": line], for: url).first)
     let again = HTTPCookie(properties: try #require(cookie.properties))
     #expect(again == cookie)
@@ -160,19 +158,19 @@ import Testing
     ] as [(String, [String])])
   func joined(value: String, pairs: [String]) throws {
     let cookies = HTTPCookie.cookies(
-      withResponseHeaderFields: ["set-cookie": value, "X": "y=z"], for: try "https://example.com/".asURL())
+      withResponseHeaderFields: ["set-cookie": value, "X": "y=z"], for: try URL(checked: "https://example.com/"))
     #expect(cookies.map { "\($0.name)=\($0.value)" } == pairs)
   }
 
   @Test("HTTPCookie parses cookies for http and https URLs only, and accepts any Domain attribute")
   func foreign() throws {
     let lines = ["Set-Cookie": "a=1; Domain=other.org, b=2; Secure, c=3; Domain=com, d=4; Path=/x"]
-    let plain = HTTPCookie.cookies(withResponseHeaderFields: lines, for: try "http://example.com/y/z".asURL())
+    let plain = HTTPCookie.cookies(withResponseHeaderFields: lines, for: try URL(checked: "http://example.com/y/z"))
     #expect(plain.map(\.domain) == [".other.org", "example.com", ".com", "example.com"])
-    let secure = HTTPCookie.cookies(withResponseHeaderFields: lines, for: try "https://example.com/y/z".asURL())
+    let secure = HTTPCookie.cookies(withResponseHeaderFields: lines, for: try URL(checked: "https://example.com/y/z"))
     #expect(secure.map(\.name) == ["a", "b", "c", "d"] && secure.map(\.path) == ["/y", "/y", "/y", "/x"])
     #expect(HTTPCookie.cookies(withResponseHeaderFields: lines, for: URL(filePath: "/a")).isEmpty)
-    #expect(HTTPCookie.cookies(withResponseHeaderFields: ["Cookie": "a=b"], for: try "http://a/".asURL()).isEmpty)
+    #expect(HTTPCookie.cookies(withResponseHeaderFields: ["Cookie": "a=b"], for: try URL(checked: "http://a/")).isEmpty)
   }
 
   @Test("several cookies are written to a single Cookie field")
