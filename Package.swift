@@ -217,17 +217,24 @@ let package = Package(
       dependencies: ["LupineEngine", "LupineSimulation", "LupineOrigin", "LupineLoopback", "LupineTestSupport"],
       swiftSettings: strict),
     .testTarget(
+      name: "LupineCookiesTests", dependencies: ["LupineCookies", "LupineTestSupport"], swiftSettings: strict),
+    .testTarget(
       name: "LupineServerTests",
       dependencies: [
         "Lupine", "LupineURLSession", "LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport",
       ],
       swiftSettings: strict),
+    // Code shared by the tests of LupineURLSession and of Lupine. It uses `@testable import`, which a release build of a
+    // library doesn't allow, so it is a test target.
+    .testTarget(
+      name: "LupineURLSessionTestSupport", dependencies: ["LupineURLSession", "LupineEngine", "LupineLoopback"],
+      swiftSettings: strict),
     .testTarget(
       name: "LupineURLSessionTests",
       dependencies: [
-        "LupineURLSession", "Lupine", "LupineTesting", "LupineCache", "LupineEngine", "LupineOrigin", "LupineLoopback",
-        "LupineTestSupport", "LupineTransferStore",
-        "LupineBackgroundSoak", "LupineBackgroundFaults",
+        "LupineURLSession", "Lupine", "LupineTesting", "LupineCache", "LupineAuthentication", "LupineLogin",
+        "LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport", "LupineURLSessionTestSupport",
+        "LupineTransferStore", "LupineBackgroundSoak", "LupineBackgroundFaults",
       ],
       swiftSettings: strict),
     .testTarget(
@@ -235,7 +242,7 @@ let package = Package(
       dependencies: [
         "Lupine", "LupineURLSession", "LupineCookies", "LupineFormats", "LupineAuthentication", "LupineLogin",
         "LupineEngine", "LupineOrigin", "LupineTransferStore",
-        "LupineLoopback", "LupineTestSupport", "LupineMainQueue", "LupineFaults",
+        "LupineLoopback", "LupineTestSupport", "LupineURLSessionTestSupport", "LupineMainQueue", "LupineFaults",
       ],
       swiftSettings: strict),
     .testTarget(

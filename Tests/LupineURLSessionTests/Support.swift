@@ -9,9 +9,10 @@ import Synchronization
 
 /// Calls `body` with a server that answers each request with the result of `reply`, and then stops the server.
 func withServer<Value>(
-  _ reply: @escaping @Sendable (ReceivedRequest) throws -> Reply, _ body: (OriginServer) async throws -> Value
+  tls: ServerIdentity? = nil, _ reply: @escaping @Sendable (ReceivedRequest) throws -> Reply,
+  _ body: (OriginServer) async throws -> Value
 ) async throws -> Value {
-  let origin = try OriginServer.serving(reply)
+  let origin = try OriginServer.serving(tls: tls, reply)
   defer { origin.stop() }
   return try await body(origin)
 }

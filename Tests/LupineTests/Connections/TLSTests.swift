@@ -106,6 +106,21 @@ import Testing
     }
   }
 
+  @Test("a credential with a client certificate that is passed to authenticate(with:) answers the server's challenge")
+  func clientCertificateCredential() async throws {
+    let url = try await TestServers.TLS.clientCertificate.url + "/"
+    let (certificate, key) = TestServers.client
+    let identity = try SecIdentity(certificateFile: URL(filePath: certificate), privateKeyFile: URL(filePath: key))
+    let credential = URLCredential(identity: identity, certificates: nil, persistence: .forSession)
+    try await withSession {
+      $0.engine.proxy = .none
+      $0.engine.tls.trustRoots = [.file(TestServers.authority)]
+    } _: { session in
+      let response = await session.request(url).authenticate(with: credential).outcome()
+      #expect(response.response?.statusCode == 200)
+    }
+  }
+
   @Test("if the server closes the connection during the TLS handshake, the EngineError's phase is tls")
   func closedInHandshake() async throws {
     try await withOrigin { peer in

@@ -280,6 +280,22 @@ import Testing
     }
   }
 
+  @Test("default configurations share one cookie storage, and each ephemeral configuration has its own")
+  func configurations() throws {
+    #expect(URLSessionConfiguration.default.httpCookieStorage === HTTPCookieStorage.shared)
+    #expect(URLSessionConfiguration.af.default.httpCookieStorage === HTTPCookieStorage.shared)
+    let ephemeral = URLSessionConfiguration.af.ephemeral
+    let own = try #require(ephemeral.httpCookieStorage)
+    #expect(own !== HTTPCookieStorage.shared && own !== URLSessionConfiguration.ephemeral.httpCookieStorage)
+    #expect(Session(configuration: ephemeral).sessionConfiguration.httpCookieStorage === own)
+    #expect(ephemeral.httpShouldSetCookies && ephemeral.httpCookieAcceptPolicy == .onlyFromMainDocumentDomain)
+    ephemeral.httpCookieStorage = nil
+    ephemeral.httpShouldSetCookies = false
+    ephemeral.httpCookieAcceptPolicy = .never
+    let copy = Session(configuration: ephemeral).sessionConfiguration
+    #expect(copy.httpCookieStorage == nil && !copy.httpShouldSetCookies && copy.httpCookieAcceptPolicy == .never)
+  }
+
   // MARK: Load
 
   @Test("of a thousand cookies from one domain, 180 are stored, and the Cookie field has at most 8,190 bytes")

@@ -1,6 +1,7 @@
 // Serialization of downloads: URLResponseSerializer returns the file's URL, and data serializers read the file.
 
 import Foundation
+import LupineTestSupport
 import Testing
 
 @testable import Lupine

@@ -7,6 +7,7 @@ import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 @testable import LupineTLS
 
 extension ErrorTable {

@@ -7,6 +7,7 @@ import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 struct AFErrorTests {
   private struct Broken: LocalizedError {

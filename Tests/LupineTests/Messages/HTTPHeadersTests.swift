@@ -1,6 +1,7 @@
 // HTTPHeader and HTTPHeaders: the order of fields, case-insensitive names, literals and the default fields.
 
 import Foundation
+import LupineEngine
 import LupineTestSupport
 import Testing
 
@@ -30,6 +31,13 @@ struct HTTPHeadersTests {
   func fromDictionary() {
     #expect(HTTPHeaders(["c": "3", "a": "1", "b": "2"]).map(\.name) == ["a", "b", "c"])
     #expect(HTTPHeaders(["b": "2", "B": "1"]).count == 1)
+  }
+
+  @Test("the headers of an HTTPURLResponse are in the order received, and the values of a repeated name are joined")
+  func ofResponse() {
+    let fields: Fields = ["vary": "a", "X": "1", "VARY": "b"]
+    let response = HTTPURLResponse(url: URL(filePath: "/"), statusCode: 200, fields: fields)
+    #expect(response.headers.description == "vary: a, b\nX: 1")
   }
 
   @Test("looking up or removing a field in HTTPHeaders ignores the case of ASCII letters only")

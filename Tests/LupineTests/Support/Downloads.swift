@@ -81,7 +81,18 @@ func withDownloadFolder<Value>(_ body: (URL) async throws -> Value) async throws
   return try await body(folder)
 }
 
-/// Returns a download destination: a file with this name in the folder. The download replaces an existing file.
+/// Calls `body` with a file of this name and content, alone in its folder, and removes both then.
+func withLocalFile<Value>(
+  _ name: String, _ content: Data, _ body: (URL) async throws -> Value
+) async throws -> Value {
+  try await withDownloadFolder { folder in
+    let file = folder.appending(path: name)
+    try content.write(to: file)
+    return try await body(file)
+  }
+}
+
+/// Returns a destination that moves the download to a file of the folder, replacing an earlier file.
 func into(_ folder: URL, _ name: String = "file") -> DownloadRequest.Destination {
   { _, _ in (folder.appending(path: name), [.removePreviousFile]) }
 }

@@ -127,6 +127,15 @@ import Testing
     }
   }
 
+  @Test("an Alamofire Session doesn't delay TLS handshakes for a server trust challenge")
+  func undelayed() {
+    let plain = Session(configuration: .af.ephemeral)
+    #expect(plain.session.client.evaluatingTrust(TLSConfiguration()).verifier == nil)
+    let manager = ServerTrustManager(evaluators: ["localhost": DefaultTrustEvaluator()])
+    let evaluating = Session(configuration: .af.ephemeral, serverTrustManager: manager)
+    #expect(evaluating.session.client.evaluatingTrust(TLSConfiguration()).verifier?.isQuick("localhost") == true)
+  }
+
   @Test("Lupine's trust evaluators run on the event loop unless they are combined with a custom evaluator")
   func quick() {
     let custom = Blocking()

@@ -11,6 +11,7 @@ import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct RevocationTests {
   /// The way in which the mock OCSP responder answers, such as with a good or an expired response.

@@ -9,6 +9,7 @@ import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite struct ServerTrustEvaluatorTests {
   private let authority: ThrowawayAuthority

@@ -1,6 +1,7 @@
 // MultipartFormData: the errors of appending, reading and writing, and that a failed form leaves no file.
 
 import Foundation
+import LupineTestSupport
 import Testing
 
 @testable import Lupine

@@ -1,6 +1,7 @@
 // MultipartFormData: the exact bytes of forms with data, files and streams, in memory and in a file, and properties.
 
 import Foundation
+import LupineTestSupport
 import Testing
 
 @testable import Lupine
