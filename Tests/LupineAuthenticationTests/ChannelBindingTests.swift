@@ -8,7 +8,7 @@ import Testing
 @Suite("ChannelBinding")
 struct ChannelBindingTests {
   @Test(
-    "the hash function of a TLS channel binding follows the certificate's signature, with SHA-256 in place of SHA-1"
+    "a TLS channel binding uses the hash function of the certificate's signature, but SHA-256 in place of SHA-1"
   )
   func functions() {
     let vectors: [([UInt8], MessageDigest)] = [
@@ -20,7 +20,8 @@ struct ChannelBindingTests {
   }
 
   @Test(
-    "a TLS channel binding is nil if the signature has no hash function or the input isn't exactly one certificate")
+    "there is no TLS channel binding if the certificate's signature has no hash function, or if the certificate is malformed"
+  )
   func none() {
     #expect(!CertificateVectors.ed25519.isEmpty && ChannelBinding(serverCertificate: CertificateVectors.ed25519) == nil)
     #expect(ChannelBinding(serverCertificate: []) == nil)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineAuthentication
 
-/// A challenge and the request that answers it.
+/// A Digest challenge, the request and password with which a client answers it, and the expected Authorization parameters.
 struct DigestVector: Sendable, CustomTestStringConvertible {
   let name: String
   let challenge: String
@@ -15,7 +15,7 @@ struct DigestVector: Sendable, CustomTestStringConvertible {
   var target = "/dir/index.html"
   var clientNonce = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
   var content = ""
-  /// The parameters of the credentials.
+  /// The expected parameters of the Authorization field, by name.
   let parameters: [String: String]
 
   var testDescription: String { name }
@@ -109,7 +109,7 @@ struct DigestVector: Sendable, CustomTestStringConvertible {
       ]),
   ]
 
-  /// Each algorithm with each qop, and a realm that has to be escaped. Python's hashlib computed the responses.
+  /// Challenges with each algorithm and each qop, and one whose realm must be escaped. Python's hashlib computed the responses.
   private static let computed = [
     ("MD5", "auth", "1f56e99f5f248b38b637addd19285ab9"),
     ("MD5", "auth-int", "733d0886d12b7347eb86e5d85aeb03dd"),

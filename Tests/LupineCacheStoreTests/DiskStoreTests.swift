@@ -19,12 +19,12 @@ import Testing
     store = try DiskStore(folder: folder.path, capacity: 10_000_000)
   }
 
-  /// Opens the folder again, as another process does.
+  /// Opens the cache folder a second time, as another process does.
   private func reopened(capacity: Int = 10_000_000) throws -> DiskStore {
     try DiskStore(folder: folder.path, capacity: capacity)
   }
 
-  /// The space that the files take on a disk with blocks of 4,096 bytes.
+  /// The space that the cache files take on a disk with blocks of 4,096 bytes, in bytes.
   private func occupied() throws -> Int {
     try folder.names.reduce(0) { $0 + (try folder.bytes($1).count + 4_095) / 4_096 * 4_096 }
   }
@@ -80,7 +80,7 @@ import Testing
     #expect(folder.names.count == 3)
   }
 
-  @Test("replacing a stored response's metadata keeps its body")
+  @Test("replacing a stored response's metadata doesn't change its body")
   func replacing() throws {
     try store.store("u", .sample(), body(100_000), id: 1)
     try store.replace(1, with: .sample(version: 2), newID: 2)
@@ -118,7 +118,9 @@ import Testing
     #expect(store.contents(of: "u").map(\.body) == [body(5)])
   }
 
-  @Test("a cache record with any changed byte is never served: either it is deleted, or reading its body fails")
+  @Test(
+    "the cache never serves a record with a changed byte: either it deletes the record, or reading the record's body fails"
+  )
   func damage() throws {
     try store.store("u", .sample(), body(100), id: 1)
     let name = try #require(folder.names.first)
@@ -257,7 +259,7 @@ import Testing
         }
       }
     }
-    // A record takes two blocks, so the index of each store holds up to 24 records.
+    // A record takes two blocks, so the index of each store contains up to 24 records.
     #expect(served > 30)
   }
 
@@ -317,7 +319,7 @@ import Testing
   }
 
   @Test(
-    "when cached responses are removed, a cache record that can't be opened is removed too, as it may be one of them",
+    "when cached responses are removed, a record file that can't be opened is also deleted, as it may contain one of them",
     arguments: ["all", "some", "any URI"])
   func unreadable(removal: String) throws {
     try store.store("u", .sample(), body(10), id: 1)

@@ -30,7 +30,7 @@ import Testing
         bodyForm: .decoded, bodyByteCount: 3)),
   ]
 
-  @Test("a cache record's head is read back as it was written", arguments: heads)
+  @Test("a cache record's head decodes to the head that was encoded", arguments: heads)
   func roundTrip(_ head: RecordHead) {
     #expect(RecordHead(head.bytes, bodyByteCount: head.response.bodyByteCount) == head)
     let preamble = RecordPreamble(head: head.bytes, bodyByteCount: 5, id: 7)
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(
-    "a file name is parsed as a cache record's name only if it is valid",
+    "the cache accepts a file name as the name of a record only if it is valid",
     arguments: [
       ("0123456789abcdef-00000000000000ff-1f3a.lupine", true), ("0123456789abcdef-00000000000000ff-0.lupine", true),
       ("0123456789abcdef-00000000000000ff-01.lupine", false), ("0123456789ABCDEF-00000000000000ff-1.lupine", false),

@@ -10,7 +10,7 @@ import Testing
     var request: [String] = []
     var method = "GET"
     var policy = CachePolicy.automatic
-    /// The stored response's Cache-Control.
+    /// The Cache-Control field of the stored response.
     var response = "max-age=60"
     /// The age of the stored response, in seconds.
     var age: Int64 = 10
@@ -30,7 +30,7 @@ import Testing
       Row(method: "POST", decision: "forward: method"),
       Row(method: "OPTIONS", decision: "forward: method"),
       Row(method: "FOO", decision: "forward: method"),
-      // Directives of the response.
+      // Directives in the response's Cache-Control.
       Row(response: "no-cache, max-age=60", decision: "forward: validationRequired"),
       Row(response: "no-cache=\"\", max-age=60", decision: "forward: validationRequired"),
       Row(response: "no-cache=\"foo\", max-age=60", decision: "fresh"),
@@ -92,7 +92,7 @@ import Testing
       Row(
         request: ["Cache-Control: max-age=90"], response: "max-age=60, stale-while-revalidate=10", age: 61,
         decision: "forward: stale"),
-      // Policies.
+      // Cache policies.
       Row(policy: .reload, decision: "forward: policy"),
       Row(policy: .validate, decision: "forward: policy"),
       Row(policy: .validate, response: "max-age=60, immutable", decision: "fresh"),
@@ -111,7 +111,7 @@ import Testing
     #expect(CacheDecision.decide(request, [response], at: row.age).word == row.decision)
   }
 
-  @Test("if nothing is stored, the cache forwards the request, unless the caller accepts only stored responses")
+  @Test("if no response is stored, the cache forwards the request, unless the caller accepts only stored responses")
   func miss() throws {
     #expect(CacheDecision.decide(try .get(), [], at: 0).word == "forward: nothingStored")
     #expect(CacheDecision.decide(try .get(policy: .storedElseLoad), [], at: 0).word == "forward: nothingStored")
@@ -136,7 +136,8 @@ import Testing
     #expect(decision.forwarding?.nominated == [0])
   }
 
-  @Test("the cache serves a fresh or stale response with its current age in place of the stored Age field")
+  @Test(
+    "the cache serves a stored response with its current age in the Age field, whether the response is fresh or stale")
   func ageOfServed() throws {
     let fresh = try stored(["Cache-Control: max-age=60", "Age: 20", "age: 3"])
     let hit = try #require(CacheDecision.decide(try .get(), [fresh], at: 5).hit)

@@ -8,7 +8,7 @@ import Testing
 @Suite struct SelectionTests {
   struct Vary: Sendable, CustomTestStringConvertible {
     var vary = "Foo"
-    /// The fields of the stored response's request.
+    /// The field lines of the request that received the stored response.
     let first: [String]
     let second: [String]
     let matches: Bool
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test(
-    "after a revalidation with credentials, or by a 304 with Set-Cookie, a shared response is served to one session only"
+    "a shared cached response that is revalidated with credentials, or by a 304 with Set-Cookie, is served to one session only"
   )
   func partitionAfterCredentials() throws {
     let response = try stored(["Cache-Control: max-age=0", "ETag: \"1\""])

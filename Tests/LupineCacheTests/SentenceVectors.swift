@@ -5,12 +5,13 @@
 
 import Testing
 
-/// A shortened sentence of the RFC, and the name of the test that fails without the sentence's rule.
+/// A shortened sentence of the RFC, and the name of the test that fails if the cache breaks the sentence's rule.
 struct Sentence: Sendable, CustomTestStringConvertible {
   let section: String
   let text: String
   let test: String
-  /// Whether the cache fulfils the sentence by never doing something, so that no edit can remove a rule. The test shows it.
+  /// Whether the cache obeys the sentence by not having a feature, so that there is no code for a mutation to break. A test still
+  /// shows that the feature is absent.
   let isByAbsence: Bool
 
   init(_ section: String, _ text: String, _ test: String, byAbsence isByAbsence: Bool = false) {
@@ -22,7 +23,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { "\(section): \(text)" }
 
-  /// The names of tests that occur several times.
+  /// Constants for the test names that occur in several sentences.
   private static let storing =
     "the cache stores a response unless the method, status code, directives or Vary forbid that"
   private static let serving =
@@ -34,13 +35,13 @@ struct Sentence: Sendable, CustomTestStringConvertible {
   private static let vary =
     "the cache uses a response with Vary only for requests with equivalent values of the fields that Vary lists"
   private static let own =
-    "the cache evaluates If-None-Match and If-Modified-Since itself, and forwards If-Match and If-Unmodified-Since"
+    "the cache evaluates a caller's If-None-Match and If-Modified-Since, but forwards If-Match and If-Unmodified-Since"
   private static let selection =
     "a 304 updates all stored responses with its strong entity tag, but only the latest one with its weak entity tag"
   private static let shared =
     "if variants share a weak tag or a date, a 304 with this value updates only the variant that the request selects"
   private static let anonymous =
-    "a 304 without validators updates the only stored response for the URI if that has no validators either"
+    "a 304 without validators updates a stored response without validators if no other response is stored for the URI"
   private static let updated =
     "the fields of a 304 replace the stored fields, except those that describe the stored body or the connection"
   private static let invalidation =
@@ -58,7 +59,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("1.2.2", "a delta-seconds that is too large MUST be considered 2147483648", lifetime),
     Sentence(
       "1.2.2", "an overflow of subsequent calculations likewise",
-      "times at the limits of their type don't overflow in the calculation of a response's age"),
+      "the calculation of a response's age doesn't overflow, even with the largest and smallest times of the type"),
     // Storing.
     Sentence("3", "MUST NOT store unless the method is understood", storing),
     Sentence("3", "MUST NOT store unless the status code is final", storing),
@@ -101,7 +102,8 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("4", "MUST NOT reuse unless fresh, allowed to be stale, or successfully validated", serving),
     Sentence(
       "4", "MUST generate Age, replacing any, when served without validation",
-      "the cache serves a fresh or stale response with its current age in place of the stored Age field"),
+      "the cache serves a stored response with its current age in the Age field, whether the response is fresh or stale"
+    ),
     Sentence("4", "MUST write unsafe methods through", serving),
     Sentence(
       "4", "a response satisfies several requests at once only if it may be reused for each",
@@ -155,7 +157,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("4.3.2", "MUST NOT evaluate conditions that only an origin evaluates", own),
     Sentence(
       "4.3.2", "MUST NOT evaluate conditions of requests that no stored response can satisfy",
-      "the caller's conditions are forwarded unchanged if no stored response can be served", byAbsence: true),
+      "the cache forwards a caller's conditions unchanged if no stored response can be served", byAbsence: true),
     Sentence("4.3.2", "If-None-Match takes precedence over If-Modified-Since", own),
     Sentence("4.3.2", "SHOULD generate a 304 if the selected response matches If-None-Match or If-Modified-Since", own),
     Sentence(

@@ -11,7 +11,7 @@ import Testing
     var method = "GET"
     var status = 200
     var response: [String] = []
-    /// Nil if the response is stored.
+    /// The reason why the cache must not store the response, or nil if it must.
     var refusal: StoreDecision.Refusal?
 
     var testDescription: String { "\(method) \(request): \(status) \(response)" }
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test(
-    "a response counts as reusable if it will be fresh, has a validator, or may be served stale",
+    "the cache regards a response as reusable if it will be fresh, has a validator, or may be served stale",
     arguments: [
       ([], false), (["Cache-Control: max-age=0"], false), (["Cache-Control: max-age=1"], true),
       (["Cache-Control: max-age=60, no-cache"], false), (["Cache-Control: no-cache", "ETag: \"1\""], true),

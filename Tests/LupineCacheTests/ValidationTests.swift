@@ -45,7 +45,7 @@ import Testing
     #expect(forwarding?.nominated == (row.sent.isEmpty ? [] : [0]))
   }
 
-  /// The German, English and French variants of a page.
+  /// Returns the stored German, English and French variants of a page, with these entity tags.
   private func variants(_ tags: [String]) throws -> [StoredResponse] {
     try zip(["de", "en", "fr"], tags).enumerated().map { index, variant in
       try stored(
@@ -100,7 +100,7 @@ import Testing
   }
 
   struct Selection: Sendable {
-    /// The entity tags of two stored responses, the second one being the latest.
+    /// The entity tags of two stored responses. The second response is the later one.
     let tags: [String]
     let answer: [String]
     let served: Int?

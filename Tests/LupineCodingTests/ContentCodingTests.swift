@@ -52,7 +52,7 @@ struct ContentCodingTests {
   }
 
   @Test(
-    "if Content-Encoding has an unknown coding, the body isn't decoded, or fails if the limits refuse unknown codings",
+    "a body with an unknown content coding is delivered without decoding, or fails if the limits refuse unknown codings",
     arguments: [
       "foo", "aws-chunked", "utf-8", "none", "binary", "lz4", "gzip, lz4", "lz4, gzip", "gzip;q=1",
       "gzip, br, x, gzip",
@@ -78,7 +78,7 @@ struct ContentCodingTests {
   }
 
   @Test(
-    "unknown codings count toward the limit of coding layers, wherever in Content-Encoding they are",
+    "an unknown content coding counts toward the limit of layers, whatever its position in Content-Encoding",
     arguments: ["gzip", "foo", "br"])
   func tooManyUnknown(_ name: String) throws {
     let five = "\(name), foo, gzip, foo, gzip"

@@ -201,7 +201,7 @@ struct ContentDecoderTests {
   }
 
   @Test(
-    "each call of the decoder returns at most the requested number of decoded bytes",
+    "each call of the content decoder returns at most the requested number of decoded bytes",
     arguments: ContentCoding.allCases.map { [$0] } + [[], [.gzip, .brotli]])
   func upTo(_ codings: [ContentCoding]) throws {
     var coded: [UInt8] = [7, 8, 9]
@@ -232,7 +232,7 @@ struct ContentDecoderTests {
     #expect(try ContentDecoder.decode(coded, codings) == body)
   }
 
-  @Test("if a call of the decoder fails, the bytes that the call decoded before the failure aren't delivered")
+  @Test("if a call of the content decoder fails, the bytes that the call decoded before the failure aren't delivered")
   func nothingWithAnError() throws {
     let coded = try ContentEncoder.encode([7, 8, 9], as: .gzip)
     var decoder = try ContentDecoder([.gzip])
@@ -264,13 +264,13 @@ struct ContentDecoderTests {
     }
   }
 
-  /// Returns incompressible bytes, the same each time.
+  /// Returns incompressible pseudorandom bytes, which are the same in each call.
   static func noise(bytes count: Int) -> [UInt8] {
     var random = SplitMix64(seed: 1)
     return (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next() >> 56) }
   }
 
-  /// Returns the second number of /proc/self/statm, in bytes (proc(5)).
+  /// Returns the memory of this process that is resident, in bytes: the second number of /proc/self/statm (proc(5)).
   static func residentBytes() throws -> Int {
     let file = try #require(fopen("/proc/self/statm", "r"))
     defer { fclose(file) }

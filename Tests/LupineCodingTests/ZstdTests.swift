@@ -6,8 +6,8 @@ import Testing
 @Suite("Zstandard")
 struct ZstdTests {
   #if Zstd
-    /// Decodes a body in one piece, byte by byte, and in two pieces split anywhere. Returns the error, which must be the same
-    /// each time.
+    /// Returns the error from decoding a body. Decodes it whole, byte by byte, and in two pieces split anywhere, and checks that
+    /// the error is the same each time.
     private func error(_ coded: [UInt8]) throws -> CodingError.Cause? {
       let whole = failure { () throws(CodingError) in try decode(coded, [.zstd]) }
       for cuts in [Array(0..<coded.count)] + coded.indices.map({ [$0] }) {
@@ -24,9 +24,9 @@ struct ZstdTests {
     @Test(
       "a zstd frame with a window of more than 8 MiB is refused, whether the frame arrives whole or in parts",
       arguments: [
-        // Windows of 9 MiB and of 128 MiB, with 256 bytes of content; a content length of 16 MiB in a single segment.
+        // Windows of 9 MiB and of 128 MiB, with 256 bytes of content. Then a single segment with a content length of 16 MiB.
         "28b52ffd4069000003080061", "28b52ffd4088000003080061", "28b52ffda00000000103000061",
-        // A small frame, then one with a window of 9 MiB.
+        // A small frame, followed by a frame with a window of 9 MiB.
         "28b52ffd000029000068656c6c6f28b52ffd4069000003080061",
       ])
     func windows(hex: String) throws {
@@ -46,7 +46,7 @@ struct ZstdTests {
 
     @Test("a zstd frame that requires a dictionary is refused", arguments: ["0105", "020500", "0305000000"])
     func dictionaries(descriptorAndID: String) throws {
-      // Frame_Header_Descriptor, Window_Descriptor, Dictionary_ID (RFC 8878 §3.1.1.1)
+      // The frame's Frame_Header_Descriptor, Window_Descriptor and Dictionary_ID (RFC 8878 §3.1.1.1).
       let header = "28b52ffd\(descriptorAndID.prefix(2))00\(descriptorAndID.dropFirst(2))"
       let refused = CodingError.Cause.corrupt("it requires a dictionary, which HTTP doesn't support")
       #expect(try error(bytes(hex: header + "29000068656c6c6f")) == refused)

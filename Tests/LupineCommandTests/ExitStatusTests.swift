@@ -7,7 +7,7 @@ import Testing
 struct ExitStatusTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let status: Int32
-    /// The last part of the error line, after "lupine: ".
+    /// The expected end of the line on standard error, after `lupine: `.
     let message: String
     let arguments: [String]
 

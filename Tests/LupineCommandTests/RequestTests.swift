@@ -13,7 +13,7 @@ struct RequestTests {
     "User-Agent: lupine/0.1.0", "Accept: */*", "Accept-Encoding: \(AcceptEncoding.command)",
   ]
 
-  /// The head of a request as lines, without Host, and its body.
+  /// A request that the command has sent: the lines of its head, without Host, and its body.
   private struct Sent {
     var head: [String]
     let body: String
@@ -44,7 +44,7 @@ struct RequestTests {
     #expect(sent.head == ["GET /p?q HTTP/1.1", "Host: foo.test", "Accept: a/b", "X: 1", "X: 2", "Y: "])
   }
 
-  @Test("-X sends the method exactly as given")
+  @Test("-X sends the given method exactly as written")
   func method() async throws {
     #expect(try await send(["-X", "pUrGe"]).head.first == "pUrGe /p?q HTTP/1.1")
     #expect(try await send(["-X", "PUT", "-d", "a"]).head.first == "PUT /p?q HTTP/1.1")

@@ -13,7 +13,7 @@ struct EngineRequestTests {
     return fields
   }
 
-  /// Returns the serialized request head as text.
+  /// Returns the head that the engine sends for a request with these properties, as text.
   private func wire(
     _ method: String = "GET", _ uri: String = "http://a/", _ pairs: [(String, String)] = [], body: String = ""
   ) throws -> String {
@@ -63,7 +63,7 @@ struct EngineRequestTests {
       try wire(method, body: "hello") == "\(method) / HTTP/1.1\r\nHost: a\r\nContent-Length: \(five)\r\n\r\n")
   }
 
-  @Test("the engine doesn't send the caller's Content-Length and Transfer-Encoding, but determines the framing")
+  @Test("the engine replaces the caller's Content-Length and Transfer-Encoding with the framing of the body")
   func framing() throws {
     let callers = [
       ("content-length", "99"), ("A", "1"), ("Transfer-Encoding", "chunked"), ("CONTENT-LENGTH", "7"),
@@ -136,7 +136,7 @@ struct EngineRequestTests {
     #expect(request.traits.asksForClose == expected)
   }
 
-  @Test("the word close has no effect in a request field other than Connection")
+  @Test("the word close in any request field other than Connection doesn't close the connection")
   func otherFields() throws {
     let request = EngineRequest(
       uri: try URI("http://a/"), fields: fields([("Proxy-Connection", "close"), ("X", "close")]))

@@ -40,7 +40,7 @@ struct ExpectationTests {
   }
 
   @Test(
-    "with Expect: 100-continue, if a final response arrives instead of a 100, no body is sent and the connection is closed"
+    "with Expect: 100-continue, a final response instead of a 100 means that no body is sent and the connection is closed"
   )
   func refused() async throws {
     let bytes = Mutex<Int?>(nil)
@@ -116,7 +116,7 @@ struct ExpectationTests {
     #expect(error?.phase == .awaitContinue)
   }
 
-  @Test("a request without a body is sent without the caller's Expect field")
+  @Test("the engine doesn't send the caller's Expect field with a request without a body")
   func noBody() async throws {
     let origin = try OriginServer.serving { .text($0.fields.first("Expect") ?? "none") }
     defer { origin.stop() }

@@ -13,7 +13,7 @@ import Testing
       sequence: .max),
   ]
 
-  @Test("a background transfer's record is read back as written, whatever its progress", arguments: contents)
+  @Test("a background transfer's record decodes to the description and progress that were encoded", arguments: contents)
   func roundTrip(_ content: TransferRecordContent) {
     #expect(TransferRecordContent(content.bytes(id: 7), id: 7) == content)
     #expect(TransferRecordContent(content.bytes(id: 7), id: 8) == nil)
@@ -34,7 +34,9 @@ import Testing
     #expect(read(head, 1) == nil && read(old, 2) == nil && read(old, 0) == nil && read(head, 3) == nil)
   }
 
-  @Test("a background transfer's recorded response head is read back as written, and is refused for another task")
+  @Test(
+    "a background transfer's recorded response head decodes to the head that was encoded, and is refused for another task"
+  )
   func answers() throws {
     let bytes = try #require(TransferAnswer.sample.bytes(id: 3))
     #expect(TransferAnswer(bytes, id: 3) == .sample)

@@ -48,7 +48,7 @@ struct PoolPriorityTests {
   ]
 
   @Test(
-    "the pool limits a request's priority to values from 0 to 1",
+    "the pool limits the priority of a request to values from 0 to 1",
     arguments: [
       (0.5, 127), (0, 0), (1, 254), (0.25, 63), (-1, 0), (7, 254), (.nan, 127), (.infinity, 254),
     ] as [(Float, UInt8)])

@@ -60,7 +60,7 @@ struct PoolStateTests {
     #expect(reason.description.count > 20)
   }
 
-  @Test("the scripted events that test the connection pool cover each of the pool's reasons to close a connection")
+  @Test("the tables of pool events contain each of the connection pool's reasons for closing a connection")
   func reasonsAreReachable() {
     let answers = PoolHistory.all.flatMap(\.lines).map(\.answer).joined(separator: " ")
     let own: [CloseReason] = [

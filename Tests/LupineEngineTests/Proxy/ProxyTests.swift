@@ -59,7 +59,7 @@ struct ProxyTests {
       Parts("socks5h://a:b@[::1]:9", "socks5h://[::1]:9", "a", "b"),
       // curl sends empty credentials for this URL.
       Parts("http://@127.0.0.1:3128", "http://127.0.0.1:3128"),
-      // curl refuses this URL; here, as in all URIs, user information ends at the last "@".
+      // curl refuses this URL. Lupine accepts it: in all URIs, the user information ends at the last "@".
       Parts("http://user:p@ss@127.0.0.1:3128", "http://127.0.0.1:3128", "user", "p@ss"),
       // A combining mark after a delimiter doesn't change the host.
       Parts("http://user:pass\u{301}@h:1", "http://h:1", "user", "pass\u{301}"),
@@ -85,7 +85,7 @@ struct ProxyTests {
       ("http://127.0.0.1:0", .malformedPort), ("http://127.0.0.1:65536", .malformedPort),
       ("http://127.0.0.1:x", .malformedPort), ("http://127.0.0.1:3128 ", .malformedPort),
       ("http://127.0.0.1:-1", .malformedPort), ("http://127.0.0.1:+1", .malformedPort),
-      // curl reads this URL as if it had two slashes.
+      // curl reads this URL as if the scheme were followed by two slashes.
       ("http:/127.0.0.1:3128", .malformedPort), ("127.0.0.1:", .malformedPort),
       ("wss://127.0.0.1", .unsupportedScheme("wss")), ("HTTPX://127.0.0.1", .unsupportedScheme("httpx")),
       ("socks://127.0.0.1", .unsupportedScheme("socks")), ("socks4://127.0.0.1", .unsupportedScheme("socks4")),

@@ -13,7 +13,7 @@ struct RedirectRuleTests {
     return EngineRequest(method: method, uri: try URI(uri), fields: all)
   }
 
-  /// Returns the URI to which a GET of `uri` is redirected.
+  /// Returns the URI that the client requests after a redirect from `uri` with this Location field.
   private func target(_ location: String, from uri: String, rule: RedirectRule = RedirectRule()) throws -> URI? {
     try rule.next(after: try .redirect(302, to: location), to: try request(uri), count: 0)?.uri
   }
@@ -87,7 +87,7 @@ struct RedirectRuleTests {
   }
 
   @Test(
-    "the client doesn't follow a redirect without Location, even at the limit of redirects",
+    "the client doesn't follow a redirect without Location, and reports no error even at the limit of redirects",
     arguments: [301, 302, 303, 307, 308])
   func missingLocation(status: Int) throws {
     let head = try ResponseHead.redirect(status, to: nil)
@@ -128,7 +128,7 @@ struct RedirectRuleTests {
     #expect(try target(location, from: uri)?.description == expected)
   }
 
-  @Test("the client doesn't send the credentials contained in a redirect's Location field")
+  @Test("the client doesn't send credentials that a redirect's Location field contains")
   func userInfo() throws {
     let next = try RedirectRule().next(
       after: try .redirect(302, to: "http://user:secret@b/"), to: try request("http://a/"), count: 0)

@@ -12,7 +12,7 @@ import Testing
 struct ShardExpectationTests {
   private let stage = ShardStage()
 
-  /// Sends the head of a request with `Expect: 100-continue`, and returns the socket on which the request waits.
+  /// Sends the head of a request with `Expect: 100-continue`. Returns the socket on which the request waits for 100 (Continue).
   private func begin(_ body: RequestBody) throws -> (ExchangeID, RecordingSink, ScriptedSocket) {
     var request = EngineRequest(
       method: "PUT", uri: try URI("http://127.0.0.1:80/"), fields: ["Expect": "100-continue"], body: body)
@@ -32,7 +32,7 @@ struct ShardExpectationTests {
   }
 
   @Test(
-    "after an interim response other than 100 (Continue), the client still withholds the body of the request",
+    "after an interim response other than 100 (Continue), the client still waits with a body announced by Expect",
     arguments: [102, 103, 104, 199])
   func otherInterim(status: Int) async throws {
     let (_, sink, socket) = try begin(RequestBody("content"))
@@ -48,7 +48,9 @@ struct ShardExpectationTests {
     #expect(outcome.head?.status == 204 && outcome.informational == [status, 100])
   }
 
-  @Test("the client doesn't send a withheld body if a final response follows an interim response other than 100")
+  @Test(
+    "if a final response follows an interim response other than 100, the client doesn't send a body announced by Expect"
+  )
   func refusedAfterInterim() async throws {
     let (_, sink, socket) = try begin(RequestBody("content"))
     let head = socket.text
@@ -80,6 +82,6 @@ struct ShardExpectationTests {
 }
 
 extension ScriptedSocket {
-  /// The sent bytes as text.
+  /// The bytes that the client has sent on this socket, as text.
   fileprivate var text: String { String(decoding: sent, as: UTF8.self) }
 }

@@ -18,7 +18,7 @@ struct ShardRestartTests {
     return request
   }
 
-  /// Opens `count` connections, each of which has served a request and is idle.
+  /// Opens `count` connections. Each has served a request and is idle.
   private func openIdle(_ count: Int, _ stage: ShardStage) throws -> [ScriptedSocket] {
     for _ in 0..<count { _ = stage.submit(try request()) }
     stage.turn()
@@ -34,7 +34,7 @@ struct ShardRestartTests {
   }
 
   @Test(
-    "single-use proxy credentials open one tunnel, and a second request that needs a tunnel fails before it is sent")
+    "with proxy credentials that can be used only once, one tunnel opens, and a second tunnel's request fails unsent")
   func singleUse() throws {
     let stage = ShardStage(proxy: .fixed(try Proxy(.http, host: "127.0.0.1", port: 1)))
     var tunneled = EngineRequest(uri: try URI("https://127.0.0.1/"))

@@ -148,7 +148,7 @@ struct ShardSendingTests {
     #expect(await sink.outcome.head?.status == 204)
   }
 
-  /// Begins an upload on a connection that accepts only 1,000 bytes at first.
+  /// Starts an upload on a connection that accepts only 1,000 bytes at first.
   private func beginUpload(
     on stage: ShardStage, windowBytes: Int = .max
   ) throws -> (ExchangeID, RecordingSink, ScriptedSocket) {

@@ -193,7 +193,7 @@ struct ShardTLSTests {
 
   // MARK: TLS with a proxy
 
-  /// How the proxy ends the connection together with a response.
+  /// The way in which a TLS proxy ends the connection right after a response.
   enum ProxyEnding: CaseIterable {
     case closeNotify, closeWithoutNotify
   }
@@ -258,8 +258,8 @@ struct ShardTLSTests {
       server: TLSContext(serverCertificatePEM: identity.certificatePEM, privateKeyPEM: identity.privateKeyPEM))
   }
 
-  /// Runs iterations until the handshake is done and the first request is sent. The server's `words` arrive together
-  /// with its last handshake message.
+  /// Runs iterations of the loop until the TLS handshake is done and the client has sent its first request. The server sends
+  /// `words` together with its last handshake message.
   private func connect(
     _ server: inout TLSSession, _ other: ShardStage? = nil, andSay words: String = ""
   ) throws -> ScriptedSocket {
@@ -283,14 +283,14 @@ struct ShardTLSTests {
     deliver(&server, socket)
   }
 
-  /// Returns the bytes that the socket's last arrival consists of.
+  /// Returns the bytes that the socket is to receive last.
   private func lastArrival(_ socket: ScriptedSocket) throws -> [UInt8] {
     var bytes: [UInt8]?
     if case .bytes(let last) = socket.arrivals.last { bytes = last }
     return try #require(bytes)
   }
 
-  /// Queues the server's output so that one read returns all of it, if the buffer has room.
+  /// Moves the server's TLS output to the socket, so that one read by the client returns all of it if the client's buffer has room.
   private func deliver(_ server: inout TLSSession, _ socket: ScriptedSocket) {
     var output: [UInt8] = []
     if case .bytes(let before) = socket.arrivals.last {

@@ -18,7 +18,7 @@ struct ShardTests {
     return request
   }
 
-  /// Returns a response that exactly fills one read of the loop, so that the loop reads again.
+  /// Returns a response whose size is exactly that of the loop's read buffer, so that the loop reads again.
   private func fillingResponse(_ fields: String = "") -> [UInt8] {
     let head = "HTTP/1.1 200 OK\r\n\(fields)Content-Length: "
     let bodyCount = Buffers.byteCount - head.utf8.count - 5 - 4
