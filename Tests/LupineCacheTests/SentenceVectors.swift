@@ -10,7 +10,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
   let section: String
   let text: String
   let test: String
-  /// Whether the cache obeys the sentence by not having a feature, so that there is no code for a mutation to break. A test still
+  /// Whether the cache obeys the sentence by not having a feature, so a mutation has no code to break. A test still
   /// shows that the feature is absent.
   let isByAbsence: Bool
 

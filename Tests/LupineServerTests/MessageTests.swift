@@ -7,7 +7,8 @@ import Testing
 @Suite("Messages to real servers", .timeLimit(.minutes(10)))
 struct MessageTests {
   @Test(
-    "a request with any method is sent unchanged, with its body", arguments: ["GET", "POST", "PUT", "PATCH", "DELETE"])
+    "the client sends a request with any method unchanged, with its body",
+    arguments: ["GET", "POST", "PUT", "PATCH", "DELETE"])
   func methods(method: String) async throws {
     let response = try await Engine.forServers().collect(
       .httpbin, "/anything/a%20b?x=1&y=%C3%BC", method: method,
@@ -21,7 +22,7 @@ struct MessageTests {
     #expect(response.text.contains("\"x\": \"1\"") && response.text.contains("\"y\": \"\\u00fc\""))
   }
 
-  @Test("OPTIONS and TRACE requests are answered")
+  @Test("the client can send OPTIONS and TRACE requests and receive their responses")
   func optionsAndTrace() async throws {
     let engine = try Engine.forServers()
     let options = try await engine.collect(.httpbin, "/anything", method: "OPTIONS")
@@ -54,7 +55,7 @@ struct MessageTests {
     #expect(try await engine.collect(.nginx, folder + "/c").status == 404)
   }
 
-  @Test("a response with any status code is delivered")
+  @Test("the client delivers a response with any status code")
   func statuses() async throws {
     let engine = try Engine.forServers()
     for status in [200, 201, 202, 203, 206, 226, 300, 400, 401, 402, 404, 405, 406, 409, 410, 418, 429, 451, 500, 501] {
@@ -189,7 +190,7 @@ struct MessageTests {
     #expect(refused.field("WWW-Authenticate") == "Basic realm=\"Fake Realm\"")
   }
 
-  @Test("repeated fields are kept separate and in order")
+  @Test("the client delivers repeated fields of a response separately and in order")
   func repeatedFields() async throws {
     let response = try await Engine.forServers().collect(
       .httpbin, "/response-headers?X-Order=1&X-Order=2&X-Order=3&Set-Cookie=a%3D1&Set-Cookie=b%3D2")

@@ -23,7 +23,7 @@ struct Detour: Sendable, CustomTestStringConvertible {
   var then: @Sendable (Peer) throws -> Void = { _ in }
   /// Returns the head of the redirect that answers a request, or nil to answer with a description of the request.
   ///
-  /// In the head, `{here}` and `{there}` stand for the servers' URLs, and `{port}` for the port of "there".
+  /// In the head, `{here}` and `{there}` are replaced by the servers' URLs, and `{port}` by the port of "there".
   let redirect: @Sendable (ReceivedRequest) -> String?
 
   var testDescription: String { name }

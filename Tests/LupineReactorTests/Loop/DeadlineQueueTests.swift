@@ -9,7 +9,7 @@ struct DeadlineQueueTests {
   enum Step: Sendable {
     case set(String, UInt64?)
     case remove(String)
-    /// Pops all deadlines up to the given time and expects these keys in this order.
+    /// Removes all deadlines up to the given time, and expects these keys in this order.
     case expire(UInt64, [String])
     case earliest(UInt64?)
   }
@@ -32,7 +32,7 @@ struct DeadlineQueueTests {
     ),
     (
       "the entry that fills a gap moves up if necessary",
-      // The heap is 1, 10 2, 11 12 3. The removal of "11" moves "3" below "10".
+      // The heap contains 1, then 10 and 2, then 11, 12 and 3. The removal of "11" puts "3" below "10", from where it must move up.
       [
         .set("1", 1), .set("10", 10), .set("2", 2), .set("11", 11), .set("12", 12), .set("3", 3), .remove("11"),
         .expire(99, ["1", "2", "3", "10", "12"]),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineReactor
 
-/// A source of addresses whose lookups the test answers.
+/// A source of addresses for a `NameService`. Its lookups end when the test answers them.
 private final class Script: Sendable {
   struct State {
     var asked: [String] = []
@@ -28,14 +28,14 @@ private final class Script: Sendable {
     }
   }
 
-  /// Answers the lookup with the given index.
+  /// Ends the lookup with the given index, counted from 0, with an answer.
   func answer(_ index: Int, _ answer: NameService.Answer) {
     let completion = state.withLock { $0.completions[index] }
     completion(answer)
   }
 }
 
-/// The results of a test's lookups, in order.
+/// Records the answers to a test's lookups in the order of their arrival.
 private final class Record: Sendable {
   private let lines = Mutex<[String]>([])
 
@@ -64,7 +64,8 @@ struct NameServiceTests {
 
   private func at(_ seconds: UInt64) -> Instant { Instant(nanoseconds: seconds * 1_000_000_000) }
 
-  /// Looks up a host. Returns the answer as text if it is available immediately, and nil otherwise.
+  /// Looks up a host at a virtual time. Returns the answer as text if the name service has it at once. Otherwise returns nil, and
+  /// the answer is recorded later.
   private func ask(_ service: NameService, _ label: String, _ host: String, port: UInt16 = 80, at seconds: UInt64 = 0)
     -> String?
   {
@@ -129,7 +130,8 @@ struct NameServiceTests {
   }
 
   @Test(
-    "an empty lookup result means an unknown name, and a long result is cut to 64 addresses of alternating families")
+    "an empty lookup result means an unknown name, and of a long result only 64 addresses of alternating families are used"
+  )
   func checked() throws {
     let service = script.service()
     _ = ask(service, "a", "none")

@@ -25,7 +25,7 @@ struct SocketOptionsTests {
     #expect(client.option(CInt(IPPROTO_TCP), TCP_USER_TIMEOUT) == 0)
   }
 
-  @Test("socket options that the caller switches off aren't set")
+  @Test("a socket option that the caller disables isn't set")
   func off() throws {
     let client = try client {
       $0.noDelay = false
@@ -144,7 +144,7 @@ struct SocketOptionsTests {
     var options = SocketOptions()
     options.interface = "lupine-none"
     let target = try #require(SocketAddress(numeric: "127.0.0.1", port: 9))
-    // Far more descriptors than the other tests open at a time, some of which have ten thousand connections.
+    // Far more descriptors than all other tests open at a time. Some of these have ten thousand connections.
     let attempts = 100_000
     let failures = (0..<attempts).count { _ in
       do throws(SystemError) {
@@ -155,7 +155,7 @@ struct SocketOptionsTests {
       }
     }
     #expect(failures == attempts)
-    // The kernel assigns the lowest free number.
+    // The kernel assigns the lowest free descriptor number.
     #expect(try Socket.connect(to: target).number < attempts)
   }
 }

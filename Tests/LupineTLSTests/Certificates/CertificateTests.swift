@@ -21,7 +21,7 @@ struct CertificateTests {
     let server = try Endpoint(server: context(identity))
     let outcome = try shakeHands(client, server)
     guard let error = outcome.client else { return nil }
-    // The failure is permanent, and the server receives an alert.
+    // The failure is permanent, and the server receives a TLS alert.
     #expect(throws: error) { try client.handshake() }
     #expect(throws: error) { try client.read() }
     #expect(throws: error) { try client.write([1]) }
@@ -167,7 +167,7 @@ struct CertificateTests {
     #expect(error.message.contains("localhost"))
   }
 
-  @Test("the client refuses a certificate with a wrong signature")
+  @Test("the client refuses a certificate whose signature is wrong")
   func wrongSignature() throws {
     let foreignKey = try authority.issue(names: ["localhost"]).privateKeyPEM
     // The forged certificate has the trusted authority's name and identifiers, but a different key signed it.

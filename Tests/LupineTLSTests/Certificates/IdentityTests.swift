@@ -115,7 +115,7 @@ struct IdentityTests {
     #expect(error.message.contains("password is wrong"))
   }
 
-  // This runs in a separate process, because other threads may read the environment while it is changed.
+  // This test runs in a separate process, because it changes the environment, which other threads may read at the same time.
   @Test("if OpenSSL's legacy provider is missing, the error for a PKCS#12 archive with RC2 states a remedy")
   func missingLegacyProvider() async {
     await #expect(processExitsWith: .success) {

@@ -184,7 +184,7 @@ struct SettingsTests {
     }
     let lines = file.text.split(separator: "\n")
     #expect(lines.first == "# kept")
-    // Each line contains a label, the 32 bytes of the client's random value, and the secret.
+    // Each line contains a label, the client's random value of 32 bytes, and the secret.
     let labels =
       version == .v1_2
       ? ["CLIENT_RANDOM"]
@@ -201,7 +201,7 @@ struct SettingsTests {
     #expect(lines.count == 1 + 40 * labels.count)
   }
 
-  // This runs in a separate process, because other threads may read the environment while it is changed.
+  // This test runs in a separate process, because it changes the environment, which other threads may read at the same time.
   @Test("no environment variable switches the TLS key log on")
   func keyLogEnvironment() async {
     await #expect(processExitsWith: .success) {
@@ -248,7 +248,7 @@ struct SettingsTests {
 }
 
 extension TemporaryFile {
-  /// The current contents of the file, up to 1 MiB.
+  /// The current content of the file, up to 1 MiB.
   fileprivate var text: String {
     guard let file = fopen(path, "r") else { return "" }
     defer { fclose(file) }

@@ -75,7 +75,7 @@ struct PostHandshakeTests {
     #expect(server.requestRenegotiation())
     client.receive(server.output())
     try client.read()
-    // An alert (RFC 8446 §5.1). It is encrypted.
+    // The client has sent an alert (RFC 8446 §5.1), which is encrypted.
     #expect(client.output().first == 21)
     try server.write(Array("pong".utf8))
     client.receive(server.output())
@@ -103,7 +103,7 @@ struct PostHandshakeTests {
     #expect(client.received.suffix(4) == Array("pong".utf8))
   }
 
-  @Test("after a TLS buffer was reallocated, the connection's end without close_notify is still an error")
+  @Test("after a TLS session's buffer was reallocated, a connection that ends without close_notify is still an error")
   func endAfterShrinking() throws {
     let (client, server) = try Fixture().connected()
     try server.write([UInt8](repeating: 1, count: 1 << 16))

@@ -15,7 +15,7 @@ struct PendingVerificationTests {
     identity = try authority.issue(names: ["localhost"])
   }
 
-  /// Performs a handshake up to the point at which the client needs a verdict, and checks that it is reached.
+  /// Performs a handshake up to the point at which the certificate verifier has to decide. Throws if that point isn't reached.
   private func pair(
     _ version: TLSVersion, staple: [UInt8] = [], clientAuthority: [UInt8]? = nil, piece: Int = .max,
     _ change: (inout TLSConfiguration) -> Void = { _ in }
@@ -165,7 +165,7 @@ struct PendingVerificationTests {
   }
 
   @Test(
-    "if isQuick returns true for the host, the certificate verifier is called synchronously during the TLS handshake",
+    "if a certificate verifier's isQuick returns true for the host, it is called synchronously during the TLS handshake",
     arguments: [TLSVersion.v1_2, .v1_3])
   func quick(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Certificate verifier")
 struct VerifierTests {
-  /// The evidence that a verifier has received.
+  /// Records the evidence that a certificate verifier has received in each call.
   private final class VerifierRecord: Sendable {
     let evidence = Mutex<[CertificateVerifier.Evidence]>([])
     var last: CertificateVerifier.Evidence? { evidence.withLock { $0.last } }

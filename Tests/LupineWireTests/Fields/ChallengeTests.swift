@@ -19,14 +19,14 @@ struct ChallengeTests {
     if vector.lines.count == 1 { #expect(Challenge.parse(vector.lines[0]) == vector.challenges) }
   }
 
-  @Test("a challenge field line that is cut off at any byte is parsed into the first schemes of the whole line")
+  @Test("a challenge field line that is cut off at any byte yields the first schemes of the complete line")
   func prefixes() {
     for line in ChallengeVector.all.flatMap(\.lines) {
       let schemes = Challenge.parse(line).map(\.scheme)
       for length in 0..<line.utf8.count {
         let some = Challenge.parse(String(decoding: line.utf8.prefix(length), as: UTF8.self)).map(\.scheme)
-        // The last scheme found may be an incomplete scheme, a parameter name without
-        // its "=", or a token68 of the previous challenge.
+        // The last scheme may have been found in an incomplete scheme, in a parameter name without its "=", or in a token68 of the
+        // previous challenge.
         #expect(schemes.starts(with: some.dropLast()), "\(length) bytes of \(line)")
       }
     }
@@ -41,7 +41,7 @@ struct ChallengeTests {
     #expect(Challenge(scheme: "Foo", content: .token68("realm=")).realm == nil)
   }
 
-  @Test("authentication challenges and parameters that exceed the limits are dropped")
+  @Test("the challenge parser drops authentication challenges and parameters that exceed the limits")
   func limits() {
     let schemes = (0..<100).map { "s\($0) a=b" }
     let kept = schemes.prefix(Limits.challengesMax).map { String($0.prefix { $0 != " " }) }

@@ -14,7 +14,7 @@ struct ContentRangeTests {
       ("bytes */1234", .unsatisfied(completeLength: 1234)),
       ("bytes 0-499/1234", .bytes(first: 0, last: 499, completeLength: 1234)),
       ("bytes 734-1233/1234", .bytes(first: 734, last: 1233, completeLength: 1234)),
-      // The smallest values, the largest ones, leading zeros, and the unit in any case.
+      // The smallest and the largest values, leading zeros, and the unit in any letter case.
       ("bytes 0-0/1", .bytes(first: 0, last: 0, completeLength: 1)), ("bytes */0", .unsatisfied(completeLength: 0)),
       ("bytes 0-0/*", .bytes(first: 0, last: 0, completeLength: nil)),
       (
@@ -35,7 +35,7 @@ struct ContentRangeTests {
     arguments: [
       "", " ", "bytes", "bytes ", "bytes 0", "bytes 0-", "bytes 0-1", "bytes 0-1/", "bytes -1/2", "bytes -/2",
       "bytes 0/2", "bytes *", "bytes */", "bytes */*", "bytes *-1/2", "bytes 0-*/2", "bytes 0-1/2/3",
-      // Another unit or none, white space, several ranges, and several joined fields.
+      // Other units or none, white space, several ranges, and several joined fields.
       "items 0-1/2", "0-1/2", "byte 0-1/2", "bytes=0-1/2", "bytes: 0-1/2", "bytes\t0-1/2", "bytes  0-1/2",
       " bytes 0-1/2", "bytes 0-1/2 ", "bytes 0 -1/2", "bytes 0- 1/2", "bytes 0-1 /2", "bytes 0-1/ 2",
       "bytes 0-1,2-3/4", "bytes 0-1/2, bytes 0-1/2", "bytes 0-1/2\0", "bytes 0-1/2\r\n",

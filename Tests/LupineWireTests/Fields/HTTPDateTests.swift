@@ -3,7 +3,7 @@
 import LupineWire
 import Testing
 
-/// 2026-01-15 12:00:00 GMT.
+/// The current time for the parser of dates, in seconds since 1970: 2026-01-15 12:00:00 GMT.
 private let now: Int64 = 1_768_478_400
 
 @Suite("HTTPDate")
@@ -11,7 +11,7 @@ struct HTTPDateTests {
   @Test(
     "the parser accepts a valid HTTP date in each of its formats",
     arguments: [
-      // The RFC's own example in its three formats.
+      // The example of RFC 9110 §5.6.7 in its three formats.
       ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
       ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Wed Nov 16 08:49:37 1994", 784_975_777),
       ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Wed, 31 Dec 1969 23:59:59 GMT", -1),
@@ -62,7 +62,7 @@ struct HTTPDateTests {
   @Test(
     "the parser takes the two-digit year of an RFC 850 date as at most 50 years in the future",
     arguments: [
-      // Now is 2026-01-15 12:00:00.
+      // The current time is 2026-01-15 12:00:00 GMT.
       ("15-Jan-76 12:00:00", now, "2076"), ("15-Jan-76 12:00:01", now, "1976"), ("14-Jan-76 23:59:59", now, "2076"),
       ("31-Dec-75 23:59:59", now, "2075"), ("01-Jan-77 00:00:00", now, "1977"), ("01-Jan-00 00:00:00", now, "2000"),
       ("15-Jan-26 12:00:01", now, "2026"), ("01-Jan-99 00:00:00", now, "1999"), ("29-Feb-76 00:00:00", now, "1976"),
@@ -84,7 +84,7 @@ struct HTTPDateTests {
     for second in stride(from: Int64(0), to: 86_400, by: 7) { expectRoundTrip(1_709_164_800 + second) }
   }
 
-  // Called 160,000 times. #expect would cost more than the round trip itself.
+  // This function is called 160,000 times, and #expect would cost more than the round trip itself.
   private func expectRoundTrip(_ seconds: Int64) {
     guard let date = HTTPDate(secondsSince1970: seconds), let read = HTTPDate(date.description, now: 0), read == date
     else {

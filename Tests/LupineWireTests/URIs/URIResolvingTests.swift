@@ -39,7 +39,7 @@ struct URIResolvingTests {
   @Test(
     "a URI reference is resolved against the given base URI",
     arguments: [
-      // Absolute references, and those with an authority only, whose dot segments are removed (§5.2.2).
+      // References with a scheme, and references that begin with an authority. Dot segments are removed from their paths (§5.2.2).
       ("https://a/b?c", "http://x/y", "http://x/y"),
       ("https://a/b?c", "//x:81/y?z", "https://x:81/y?z"),
       ("https://a/b?c", "//x?z", "https://x/?z"),
@@ -81,7 +81,7 @@ struct URIResolvingTests {
   }
 
   @Test(
-    "a URI reference inherits the base's fragment unless the reference has its own",
+    "a URI reference inherits the base URI's fragment unless the reference has its own fragment",
     arguments: [
       ("/x", "f"), ("https://h/x", "f"), ("//h/x", "f"), ("", "f"), ("?q", "f"),
       ("/x#g", "g"), ("https://h/x#g", "g"), ("//h/x#g", "g"), ("#g", "g"), ("/x#", ""), ("https://h/#", ""),
@@ -93,7 +93,7 @@ struct URIResolvingTests {
   }
 
   @Test(
-    "a URI reference without a host keeps the base's Unix socket, and one with a host doesn't",
+    "a URI reference without a host keeps the base URI's Unix socket, and a reference with a host doesn't",
     arguments: [
       ("/x", "http+unix://%2Frun%2Fa/x"), ("../x?y", "http+unix://%2Frun%2Fa/x?y"), ("", "http+unix://%2Frun%2Fa/b/c"),
       ("?q#f", "http+unix://%2Frun%2Fa/b/c?q#f"), ("http+unix://%2frun%2fa/../d", "http+unix://%2Frun%2Fa/d"),
@@ -125,7 +125,7 @@ struct URIResolvingTests {
   }
 
   @Test(
-    "a URI reference that resolves to a URI that can't be requested is refused",
+    "the URI parser refuses a reference that resolves to a URI that can't be requested",
     arguments: [
       ("g:h", .unsupportedScheme("g")), ("javascript:alert(1)", .unsupportedScheme("javascript")),
       ("file:///x", .unsupportedScheme("file")), ("http:g", .malformedHost("g")), ("http:", .malformedHost("")),

@@ -14,7 +14,9 @@ struct URITests {
     #expect(uri.fragment == vector.fragment)
   }
 
-  @Test("a URI's description is parsed to the same URI without its user information", arguments: URIVector.taken)
+  @Test(
+    "a URI's description is parsed to the same URI, except that its user information is missing",
+    arguments: URIVector.taken)
   func roundTrip(_ vector: URIVector) throws {
     let uri = try URI(vector.text)
     let again = try URI(uri.description)
@@ -22,7 +24,7 @@ struct URITests {
     #expect(again.userInfo == nil && again.description == uri.description)
   }
 
-  @Test("the parser refuses text that isn't a URI that can be requested", arguments: URIVector.refused)
+  @Test("the URI parser refuses text that isn't a URI that can be requested", arguments: URIVector.refused)
   func refused(text: String, error: URIError) {
     #expect(throws: error) { try URI(text) }
   }

@@ -6,7 +6,7 @@ import Testing
 
 private let socket107 = String(repeating: "s", count: 107)
 
-/// A URI and the parts into which it is parsed.
+/// The text of a URI, and the parts into which the parser must split it.
 struct URIVector: Sendable, CustomTestStringConvertible {
   let text: String
   let origin: Origin
