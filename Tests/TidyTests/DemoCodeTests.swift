@@ -3,7 +3,7 @@
 import Testing
 
 @Suite struct DemoCodeTests {
-  /// A step in Tour.swift: the displayed lines, and the lines of its closure.
+  /// A step of the demo's tour in Tour.swift: the lines of code that the demo displays, and the lines that it runs.
   private struct ShownStep {
     var shown: [String] = []
     var run: [String] = []

@@ -4,8 +4,8 @@ import Foundation
 import Testing
 
 @Suite struct TidyTests {
-  /// The modules that each target may import. The compiler checks the order of the targets; this table also limits the
-  /// system's modules.
+  /// The modules that the files of each target may import. The compiler checks the order of this package's targets. The table also
+  /// limits the system's modules.
   private static let allowedImports: [String: Set<String>] = [
     "LupineWire": [],
     "LupineCache": ["LupineWire"],
@@ -45,7 +45,7 @@ import Testing
     "LupineDemo": ["Lupine", "LupineEngine", "LupineOrigin", "Foundation", "Dispatch", "Synchronization"],
   ]
 
-  @Test("the source tree that these checks read contains sources and tests")
+  @Test("the checks of the package's structure find source files and test files")
   func treeIsFound() {
     #expect(SourceTree.sources.count > 50)
     #expect(SourceTree.tests.count > 10)

@@ -89,7 +89,7 @@ extension GuardedPage {
   /// All pages and proxies for which a test has a correct credential.
   static let all = digest + apache + handshakes + proxies
 
-  /// Pages and a proxy that refuse the Kerberos ticket, because its user lacks a permission.
+  /// Pages and a proxy that refuse the Kerberos ticket, because krbuser lacks a permission.
   static let forbidden = [
     GuardedPage(origin: .apache, path: "/krb-other/count", wrong: [ticket]),
     GuardedPage(origin: .apacheTLS, path: "/krb-other/count", wrong: [ticket]),

@@ -22,7 +22,7 @@ enum ProcessStatus {
     dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil ? 32 : 1
   }
 
-  /// What the open descriptors of this process refer to, for the kinds that an engine opens: sockets, epoll and eventfd.
+  /// The targets of this process's descriptors in /proc/self/fd, for the kinds that an engine opens: sockets, epoll and eventfd.
   static var engineDescriptors: [String] {
     guard let folder = opendir("/proc/self/fd") else { return [] }
     defer { closedir(folder) }
