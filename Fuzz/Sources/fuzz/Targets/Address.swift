@@ -4,7 +4,7 @@ import Glibc
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// The input is the text of an address.
+  /// Fuzzes the parser of numeric addresses. The input is the text of an address.
   static let address = FuzzTarget(name: "address", summary: "numeric addresses are parsed as by inet_pton(3)") {
     bytes in
     // In C, a NUL ends a string. In Swift, it doesn't.
