@@ -108,14 +108,14 @@ struct DigestTests {
     #expect(throws: defect) { try digestChallenge(line) }
   }
 
-  @Test("if a Digest challenge's domain parameter lists more URIs than the limit, the excess URIs are dropped")
+  @Test("if a Digest challenge's domain parameter lists more URIs than the limit, the client ignores the excess URIs")
   func domains() throws {
     let list = String(repeating: "/a ", count: 10_000)
     #expect(
       try digestChallenge("Digest realm=r, nonce=n, domain=\"\(list)\"").domain.count == DigestChallenge.domainCountMax)
   }
 
-  @Test("if the server's only Digest qop is auth-int, a request whose body can't be hashed in advance is refused")
+  @Test("if the server's only Digest qop is auth-int, the client refuses to send a body that it can't hash in advance")
   func unknownContent() throws {
     var session = try session("Digest realm=r, nonce=n, qop=auth-int")
     #expect(throws: DigestSession.Failure.contentIsUnknown) { try session.proof() }
@@ -189,7 +189,7 @@ struct DigestTests {
   private let challenge = "Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256"
 
   @Test(
-    "a Digest rspauth proves the server's identity only in the response to the request for which it was computed",
+    "a Digest rspauth proves the server's identity only if it was computed for the request that the response answers",
     arguments: [
       ("rspauth=\"a0324a39089809cf7f1c106fe43eee9e5d9d4e4009dbb8da184379558387a332\"", .proven),
       (

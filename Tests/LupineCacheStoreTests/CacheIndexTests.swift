@@ -98,7 +98,7 @@ import Testing
     #expect(store.byteCount == 0)
   }
 
-  @Test("while the cache changes records on disk, a record that was read from disk isn't put back into memory")
+  @Test("while changes to the disk cache are in progress, a record read from disk isn't added to the memory cache")
   func restoring() {
     let store = MemoryStore<Int>(capacity: 1_000_000)
     let record = MemoryStore<Int>.Record(uri: "u", response: .sample(), content: 1)

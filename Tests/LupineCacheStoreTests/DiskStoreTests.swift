@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(
-    "the disk cache reads back a stored response unchanged, in the same process and in another",
+    "the disk cache returns a stored response unchanged, in the same process and in another process",
     arguments: [
       0, 1, 65_535, 65_536, 65_537, 200_000,
     ])
@@ -106,7 +106,8 @@ import Testing
     #expect(store.byteCount == 0)
   }
 
-  @Test("a cache file that another process is writing remains until that process ends, and is then deleted")
+  @Test(
+    "the disk cache keeps a file that another process is writing, and deletes the file after that process has ended")
   func abandonedFiles() throws {
     let writer = try store.writer(uri: "u", response: .sample(), id: 1)
     try folder.write(body(10), to: RecordName.temporary(2))
@@ -156,7 +157,7 @@ import Testing
     }
   }
 
-  @Test("a cache record whose file has the name of another record is deleted")
+  @Test("the disk cache deletes a record whose file has another record's name")
   func swapped() throws {
     try store.store("u", .sample(), body(100), id: 1)
     let bytes = try folder.bytes(try #require(folder.names.first))
@@ -173,7 +174,7 @@ import Testing
     #expect(folder.names.isEmpty)
   }
 
-  @Test("a block of a stored body is invalid if it was copied to another position in the file")
+  @Test("the disk cache detects a block of a stored body that was copied to another position in the file")
   func swappedBlocks() throws {
     try store.store("u", .sample(), body(3 * RecordFormat.blockByteCount), id: 1)
     let name = try #require(folder.names.first)

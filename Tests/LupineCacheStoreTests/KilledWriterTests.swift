@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(
-    "after processes writing to the cache are killed at random times, all records are complete and their size is within capacity"
+    "after processes writing to the cache are killed at random, all records are complete and within the capacity"
   )
   func killing() throws {
     let program = try Self.program()

@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(
-    "the cache accepts a file name as the name of a record only if it is valid",
+    "the disk cache recognizes a file as a record only if the file name is a valid record name",
     arguments: [
       ("0123456789abcdef-00000000000000ff-1f3a.lupine", true), ("0123456789abcdef-00000000000000ff-0.lupine", true),
       ("0123456789abcdef-00000000000000ff-01.lupine", false), ("0123456789ABCDEF-00000000000000ff-1.lupine", false),

@@ -52,7 +52,8 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     "a response to HEAD updates a stored GET response if validators and length are the same, and otherwise invalidates it"
   private static let background =
     "a background revalidation omits the range and the conditions of the request that was served"
-  private static let fields = "the cache stores all fields as received, except those of the connection and of proxies"
+  private static let fields =
+    "the cache stores all response fields as received, except those for the connection and for proxies"
   private static let range = "the cache serves a single range from a complete stored response of 1000 bytes"
 
   static let all: [Sentence] = [
@@ -169,7 +170,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("4.3.2", "needs to evaluate If-Range", range),
     Sentence(
       "4.3.3", "after a 304, the stored response can be updated and reused",
-      "a 304 with a strong entity tag serves and updates the variant with that tag, even if the request selects another"
+      "after a 304 with a strong entity tag, the cache serves and updates the variant with that tag, whichever the request selects"
     ),
     Sentence(
       "4.3.3", "MUST use a full response to satisfy the request",

@@ -80,7 +80,7 @@ import Testing
     #expect(StoreDecision.decide(["Cache-Control: max-age=60"], to: request).refusal == .method)
   }
 
-  @Test("a response isn't stored if Vary lists too many fields or fields with values that are too large")
+  @Test("the cache doesn't store a response if Vary lists too many fields, or fields whose values are too large")
   func varyLimits() throws {
     let names = (0..<CacheLimits.varyNamesMax).map { "X-\($0)" }.joined(separator: ", ")
     #expect(StoreDecision.decide(["Vary: \(names)"], to: try .get()).stored != nil)
@@ -90,7 +90,7 @@ import Testing
     #expect(StoreDecision.decide(["Vary: Foo"], to: try .get(["Foo: \(value)v"])).refusal == .vary(.tooLarge))
   }
 
-  @Test("the cache stores all fields as received, except those of the connection and of proxies")
+  @Test("the cache stores all response fields as received, except those for the connection and for proxies")
   func storedFields() throws {
     let kept = ["Date: \(date())", "X-Unknown: 1", "x-unknown: 2", "Set-Cookie: a=b", "Content-Length: 3", "Foo: z"]
     let dropped = [
@@ -101,7 +101,7 @@ import Testing
     #expect(try stored(dropped + kept).fields == Fields(kept))
   }
 
-  @Test("the Connection field can't remove a field that controls the cache")
+  @Test("a response's Connection field can't make the cache ignore a field that controls caching")
   func connectionNamesCacheControl() throws {
     let lines = ["Date: \(date())", "Cache-Control: max-age=60", "ETag: \"a\"", "Vary: Accept"]
     #expect(try stored(lines + ["Connection: cache-control, etag, vary, date"]).fields == Fields(lines))

@@ -86,7 +86,8 @@ import Testing
   }
 
   @Test(
-    "a 304 with a strong entity tag serves and updates the variant with that tag, even if the request selects another")
+    "after a 304 with a strong entity tag, the cache serves and updates the variant with that tag, whichever the request selects"
+  )
   func strongTagSelects() throws {
     let stored = try variants(["\"1\"", "\"2\"", "\"3\""])
     let spanish = try CacheRequest.get(["Accept-Language: es"])
@@ -207,7 +208,7 @@ import Testing
     #expect(try ForwardingOutcome.answer(200, [], to: head, [response], at: 9)?.updates == [])
   }
 
-  @Test("a 304 without Date is treated as if its Date were the time at which it was received")
+  @Test("the cache treats a 304 without Date as if its Date were the time at which the 304 was received")
   func date304() throws {
     let response = try stored([stale, "ETag: \"1\"", "Date: \(date(-500))"])
     let updated = try #require(

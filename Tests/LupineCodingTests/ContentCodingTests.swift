@@ -11,7 +11,7 @@ struct ContentCodingTests {
   #endif
 
   @Test(
-    "the decoder ignores the case of a content coding's name",
+    "the content decoder ignores the case of a content coding's name",
     arguments: [
       ("gzip", ContentCoding.gzip), ("GZip", .gzip), ("x-gzip", .gzip), ("X-GZIP", .gzip), ("deflate", .deflate),
       ("Deflate", .deflate), ("br", .brotli), ("BR", .brotli), ("zstd", zstd), ("ZStd", zstd), ("identity", nil),

@@ -4,14 +4,14 @@ import LupineCoding
 import LupineTestSupport
 import Testing
 
-@Suite("Decoding")
+@Suite("Decoding of content codings")
 struct ContentDecoderTests {
-  @Test("the decoder decodes a body that arrives in one piece", arguments: Vector.all)
+  @Test("the content decoder decodes a body that arrives in one piece", arguments: Vector.all)
   func whole(_ vector: Vector) throws {
     #expect(try decode(vector.coded, vector.codings) == Array(vector.decoded.utf8))
   }
 
-  @Test("the decoder decodes a body that arrives byte by byte", arguments: Vector.all, [1, 7, 4096])
+  @Test("the content decoder decodes a body that arrives byte by byte", arguments: Vector.all, [1, 7, 4096])
   func byteByByte(_ vector: Vector, outputBytes: Int) throws {
     let coded = vector.coded
     let decoded = try decode(coded, vector.codings, cuts: Array(0..<coded.count), outputBytes: outputBytes)
@@ -19,7 +19,8 @@ struct ContentDecoderTests {
   }
 
   @Test(
-    "the decoder decodes a body that arrives in two pieces, split at any position", arguments: Vector.all, [1, 7, 4096])
+    "the content decoder decodes a body that arrives in two pieces, split at any position", arguments: Vector.all,
+    [1, 7, 4096])
   func everySplit(_ vector: Vector, outputBytes: Int) throws {
     let coded = vector.coded
     for cut in 0...coded.count {
@@ -28,7 +29,7 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test("the decoder decodes a body whatever the size of the output buffer", arguments: Vector.all)
+  @Test("the content decoder decodes a body whatever the size of the output buffer", arguments: Vector.all)
   func everyOutputSize(_ vector: Vector) throws {
     for outputBytes in 1...(vector.decoded.utf8.count + 2) {
       let decoded = try decode(vector.coded, vector.codings, outputBytes: outputBytes)
@@ -149,7 +150,7 @@ struct ContentDecoderTests {
   }
 
   @Test(
-    "the decoder reports bytes that don't form a valid compressed stream as corrupt",
+    "the content decoder reports bytes that don't form a valid compressed stream as corrupt",
     arguments: [
       (ContentCoding.gzip, "00000000"), (.gzip, "1f8c0800"), (.gzip, "1f8b0900000000000003"),
       // Block type 3, without and with a zlib header; a distance before the start; a preset dictionary.
@@ -168,7 +169,7 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test("after a decoding error, each further call of the decoder throws the same error")
+  @Test("after a decoding error, each further call of the content decoder throws the same error")
   func errorStays() throws {
     var decoder = try ContentDecoder([.gzip])
     var scratch = [UInt8](repeating: 0, count: 16)
@@ -187,7 +188,7 @@ struct ContentDecoderTests {
     #expect(errors.allSatisfy { $0 == errors.first })
   }
 
-  @Test("the decoder's isDone is true only after a byte at which the body may end")
+  @Test("the content decoder's isDone is true only after a byte at which the body may end")
   func done() throws {
     let member = try ContentEncoder.encode([1, 2, 3], as: .gzip)
     var decoder = try ContentDecoder([.gzip])

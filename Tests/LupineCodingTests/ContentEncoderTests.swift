@@ -2,7 +2,7 @@
 import LupineCoding
 import Testing
 
-@Suite("Encoding")
+@Suite("Encoding of content codings")
 struct ContentEncoderTests {
   private static let body = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) }
 

@@ -94,7 +94,7 @@ struct ZstdTests {
       #expect(inner.error?.coding == .zstd)
     }
 
-    @Test("by default, the decoder refuses a second zstd layer, so that a body needs only one window of 8 MiB")
+    @Test("by default, the content decoder refuses a second zstd layer, so that a body needs only one window of 8 MiB")
     func layers() throws {
       var coded = Array("hello".utf8)
       for _ in 0..<3 { coded = try ContentEncoder.encode(coded, as: .zstd) }

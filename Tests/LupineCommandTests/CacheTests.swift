@@ -7,7 +7,7 @@ import LupineOrigin
 import Synchronization
 import Testing
 
-@Suite("Cache", .timeLimit(.minutes(10)))
+@Suite("The command's options --cache and --max-stale", .timeLimit(.minutes(10)))
 struct CacheTests {
   /// Runs `body` with a test server and a new cache folder. `reply` gets each request and the number of earlier requests.
   private func withOrigin(

@@ -5,7 +5,7 @@ import Foundation
 import LupineEngine
 import Testing
 
-@Suite("Connections", .timeLimit(.minutes(10)))
+@Suite("Connection options of the command", .timeLimit(.minutes(10)))
 struct ConnectionTests {
   init() throws { try Servers.require() }
 

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Exit status", .timeLimit(.minutes(10)))
+@Suite("The command's exit status", .timeLimit(.minutes(10)))
 struct ExitStatusTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let status: Int32

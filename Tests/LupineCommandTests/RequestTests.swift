@@ -7,7 +7,7 @@ import LupineEngine
 import LupineTestSupport
 import Testing
 
-@Suite("Requests", .timeLimit(.minutes(10)))
+@Suite("Requests that the command sends", .timeLimit(.minutes(10)))
 struct RequestTests {
   private static let usual = [
     "User-Agent: lupine/0.1.0", "Accept: */*", "Accept-Encoding: \(AcceptEncoding.command)",

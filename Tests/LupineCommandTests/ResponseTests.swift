@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import Testing
 
-@Suite("Responses", .timeLimit(.minutes(10)))
+@Suite("Responses that the command writes", .timeLimit(.minutes(10)))
 struct ResponseTests {
   init() throws { try Servers.require() }
 

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("TLS", .timeLimit(.minutes(10)))
+@Suite("TLS options of the command", .timeLimit(.minutes(10)))
 struct TLSTests {
   init() throws { try Servers.require() }
 

@@ -4,7 +4,7 @@ import Foundation
 import LupineEngine
 import Testing
 
-@Suite("Uploads", .timeLimit(.minutes(10)))
+@Suite("Uploads by the command", .timeLimit(.minutes(10)))
 struct UploadTests {
   private static let reply = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 

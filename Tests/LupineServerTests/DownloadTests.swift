@@ -150,7 +150,8 @@ struct DownloadTests {
     #expect(error.phase == .receive)
   }
 
-  @Test("releasing an unread response closes its connection if 256 MiB are missing, but keeps it if little is missing")
+  @Test(
+    "releasing an unread response keeps its connection if only a few bytes haven't arrived, but not if 256 MiB haven't")
   func abandoned() async throws {
     // With a limit of one connection, the next request waits until the previous connection is kept for reuse or closed.
     let engine = try Engine.forServers { $0.pool.connectionsPerOriginMax = 1 }

@@ -168,7 +168,7 @@ struct MessageTests {
     #expect(response.text.contains("\r\n\r\nline 1\r\n") && response.text.contains("\r\n\r\n lup\r\n"))
   }
 
-  @Test("a request for the last 56 bytes of 256 MiB receives only these")
+  @Test("a range request for the last 56 bytes of a resource of 256 MiB receives only these bytes")
   func rangeOfMuch() async throws {
     let engine = try Engine.forServers()
     for server in Server.withPages {

@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(
-    "after another store has opened a closed transfer store's folder, the closed store's records can't change the folder's files"
+    "after another store has opened the folder, a closed transfer store's records can't change the folder's files"
   )
   func closed() throws {
     let folder = StoreFolder()

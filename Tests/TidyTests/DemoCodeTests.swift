@@ -30,7 +30,7 @@ import Testing
     return steps
   }
 
-  @Test("the source code that the demo displays for each step is the code that it runs")
+  @Test("the source code that the demo displays for each step is the code that the demo runs")
   func shownCodeRuns() throws {
     let file = try #require(SourceTree.sources.first { $0.path == "Sources/LupineDemo/Tour.swift" })
     let steps = Self.steps(in: file)

@@ -73,7 +73,7 @@ import Testing
     #expect(files.map(\.path) == ["Sources/Lupine/Headers/HTTPHeaders.swift"])
   }
 
-  @Test("the layer of the URLSession API doesn't use types of the layer above it")
+  @Test("the code of the URLSession API doesn't use types of the Alamofire API, which is built on it")
   func layersOfTheAPI() throws {
     let declaration =
       /^(?:(?:public|package|open|final|@\w+(?:\([^)]*\))?) )*(?:class|struct|enum|protocol|typealias|actor) (\w+)/
@@ -99,7 +99,7 @@ import Testing
     #expect(file.lines.count <= (isTable ? 600 : 400), "\(file.path) has \(file.lines.count) lines; split it")
   }
 
-  @Test("every source and test file starts with a comment", arguments: SourceTree.sources + SourceTree.tests)
+  @Test("each source file and each test file starts with a comment", arguments: SourceTree.sources + SourceTree.tests)
   func opening(_ file: SourceFile) {
     #expect(file.lines.first?.hasPrefix("// ") == true, "\(file.path)")
   }
@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  @Test("the sources contain no TODO or FIXME", arguments: SourceTree.sources)
+  @Test("the package's source files contain no TODO or FIXME", arguments: SourceTree.sources)
   func finished(_ file: SourceFile) {
     for (index, line) in file.lines.enumerated() {
       #expect(!line.contains("TODO") && !line.contains("FIXME"), "\(file.path):\(index + 1)")

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Logins", .timeLimit(.minutes(10)))
+@Suite("Logins that the command sends", .timeLimit(.minutes(10)))
 struct LoginTests {
   static let reply = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
   static let basic = "Basic dTpw"  // u:p

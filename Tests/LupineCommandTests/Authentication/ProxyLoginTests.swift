@@ -6,7 +6,7 @@ import Testing
 
 // These tests must not run concurrently: while squid 5.7 looks up a user's password for one request, it accepts other requests of
 // that user with any password.
-@Suite("Logins for proxies", .serialized, .timeLimit(.minutes(10)))
+@Suite("Logins for proxies by the command", .serialized, .timeLimit(.minutes(10)))
 struct ProxyLoginTests {
   private typealias Scripts = LoginTests
   private static let digest = "Digest realm=r, nonce=n, qop=auth"

@@ -4,7 +4,7 @@ import Foundation
 import LupineTestSupport
 import Testing
 
-@Suite("Authentication schemes", .timeLimit(.minutes(10)))
+@Suite("Authentication options of the command", .timeLimit(.minutes(10)))
 struct SchemeTests {
   private typealias Scripts = LoginTests
   private static let digestChallenge = "Digest realm=r, nonce=n, qop=auth"

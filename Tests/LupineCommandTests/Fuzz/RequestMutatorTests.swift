@@ -4,7 +4,7 @@
 import LupineTestSupport
 import Testing
 
-@Suite("Mutated requests")
+@Suite("Mutated requests of lupine fuzz")
 struct RequestMutatorTests {
   private static let good = RequestShape(
     method: "GET", target: "/a?b=c",

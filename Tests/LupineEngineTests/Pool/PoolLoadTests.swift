@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("PoolState under load", .timeLimit(.minutes(10)))
+@Suite("The connection pool under load", .timeLimit(.minutes(10)))
 struct PoolLoadTests {
   private static let count = repetitions(of: 100_000)
 
@@ -66,7 +66,7 @@ struct PoolLoadTests {
     #expect(pool.origins.count == pool.limits.originsRememberedMax)
   }
 
-  @Test("the pool can open 100,000 connections, let them become idle, and evict or expire them")
+  @Test("the connection pool can open 100,000 connections, let them become idle, and evict or expire them")
   func connections() throws {
     var pool = PoolState(Self.limits())
     var now = Instant(nanoseconds: 0)
@@ -94,7 +94,7 @@ struct PoolLoadTests {
     #expect(pool.connectionCount == 0)
   }
 
-  @Test("while 100,000 requests wait for a file descriptor and retry, the pool can cancel the requests one by one")
+  @Test("while 100,000 requests wait for a file descriptor and retry, the connection pool can cancel them one by one")
   func descriptors() throws {
     var pool = PoolState(Self.limits(perOrigin: 1_000))
     var now = Instant(nanoseconds: 0)

@@ -8,7 +8,7 @@ import Testing
 @testable import LupineEngine
 @testable import LupineSimulation
 
-@Suite("PoolModel with random histories")
+@Suite("The connection pool with random histories")
 struct PoolModelTests {
   /// The seeds of the random histories. LUPINE_POOL_SEED selects a single one.
   static let seeds: [UInt64] =

@@ -168,7 +168,7 @@ struct RedirectRuleTests {
   ]
 
   @Test(
-    "after a redirect, the client doesn't send fields meant for one origin to another origin",
+    "after a redirect to another origin, the client doesn't send fields such as Authorization and Cookie",
     arguments: [
       ("http://b/", true), ("http://a:81/", true), ("https://a/", true), ("http://sub.a/", true), ("//b/", true),
       ("/x", false), ("http://a/x", false), ("http://A:80/", false), ("//a/", false),
@@ -182,7 +182,7 @@ struct RedirectRuleTests {
     #expect(next.head?.fields.first("Host") == (isDropped ? next.uri.origin.authority : "1"))
   }
 
-  @Test("field names are compared case-insensitively when a redirect to another origin removes fields")
+  @Test("when a redirect to another origin removes fields, the client compares field names case-insensitively")
   func boundToOrigin() {
     var rule = RedirectRule()
     for name in secrets {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard with a paused response", .timeLimit(.minutes(10)))
+@Suite("An event loop with a paused response", .timeLimit(.minutes(10)))
 struct ShardBackpressureTests {
   private static let evil = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8)
 
@@ -136,7 +136,7 @@ struct ShardBackpressureTests {
   }
 
   @Test(
-    "the client reads a discarded body up to the drain limit, even if the body arrives in very small parts",
+    "the client reads a response body that the caller discards up to the drain limit, even if it arrives in small parts",
     arguments: [1, 100, 4_000], [true, false])
   func drainLimit(pieceBytes: Int, isChunked: Bool) async throws {
     let limit = 10_000

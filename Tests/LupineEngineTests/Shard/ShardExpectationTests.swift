@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard that waits for 100 (Continue)", .timeLimit(.minutes(10)))
+@Suite("An event loop that waits for 100 (Continue)", .timeLimit(.minutes(10)))
 struct ShardExpectationTests {
   private let stage = ShardStage()
 

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard flooded with data", .timeLimit(.minutes(10)))
+@Suite("An event loop flooded with data", .timeLimit(.minutes(10)))
 struct ShardFloodTests {
   @Test("after reading 1 MiB from one connection, the event loop serves the other connections before it continues")
   func flood() async throws {

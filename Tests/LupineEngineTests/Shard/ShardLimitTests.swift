@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard whose peer stalls", .timeLimit(.minutes(10)))
+@Suite("An event loop whose peer stalls", .timeLimit(.minutes(10)))
 struct ShardLimitTests {
   private static let limit = Duration.seconds(5)
 
@@ -196,7 +196,7 @@ struct ShardLimitTests {
   }
 
   @Test(
-    "each phase has its own time limit, and one value can set them all, except the wait for 100 (Continue)"
+    "each phase of a request has its own time limit, and one value can set all limits except that for 100 (Continue)"
   )
   func timeouts() {
     var timeouts = Timeouts()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard that replays requests", .timeLimit(.minutes(10)))
+@Suite("An event loop that replays requests", .timeLimit(.minutes(10)))
 struct ShardRestartTests {
   private static let reset = SystemError(call: "send", code: 104)
   private static let ok = Array("HTTP/1.1 204 No Content\r\n\r\n".utf8)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard that sends", .timeLimit(.minutes(10)))
+@Suite("An event loop that sends requests", .timeLimit(.minutes(10)))
 struct ShardSendingTests {
   private static let brokenPipe = SystemError(call: "send", code: 32)
 

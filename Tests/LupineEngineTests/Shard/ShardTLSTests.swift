@@ -9,7 +9,7 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard with TLS", .timeLimit(.minutes(10)))
+@Suite("An event loop with TLS connections", .timeLimit(.minutes(10)))
 struct ShardTLSTests {
   private let stage = makeStage()
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard", .timeLimit(.minutes(10)))
+@Suite("An event loop in rare situations", .timeLimit(.minutes(10)))
 struct ShardTests {
   private static let brokenPipe = SystemError(call: "send", code: 32)
 
@@ -213,7 +213,7 @@ struct ShardTests {
   }
 
   @Test(
-    "if the drain limit is 0, a response that the caller discards ends immediately, whatever its framing",
+    "if the drain limit is 0 bytes, a response whose body the caller discards ends immediately, whatever its framing",
     arguments: [
       "Content-Length: 1", "Transfer-Encoding: chunked",
     ])

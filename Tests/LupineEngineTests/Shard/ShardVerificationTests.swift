@@ -9,7 +9,7 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard whose verifiers may block", .timeLimit(.minutes(10)))
+@Suite("An event loop whose certificate verifiers may block", .timeLimit(.minutes(10)))
 struct ShardVerificationTests {
   /// Collects the jobs that a shard would run on other threads. The test runs them when it wants to.
   private final class Jobs: Sendable {

@@ -41,7 +41,7 @@ struct DeadlineQueueTests {
   ]
 
   @Test(
-    "the operations on the deadline queue in each sequence of the test table have the expected results",
+    "the event loop's deadline queue has the expected results for each sequence of operations in the test table",
     arguments: histories)
   func history(_ history: (name: String, steps: [Step])) {
     var queue = DeadlineQueue<String>()
@@ -59,7 +59,7 @@ struct DeadlineQueueTests {
   }
 
   @Test(
-    "10,000 random operations on the deadline queue have the same results as on a dictionary",
+    "10,000 random operations on the event loop's deadline queue have the same results as on a dictionary",
     arguments: [1, 2, 3] as [UInt64])
   func random(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)

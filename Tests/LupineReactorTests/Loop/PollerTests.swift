@@ -80,7 +80,7 @@ struct PollerTests {
     #expect(try ready(&poller) == ["5rw"])
   }
 
-  @Test("closing a descriptor ends its events, and a new descriptor with the same number has events with the new token")
+  @Test("after a descriptor is closed, the poller reports only the token of a new descriptor with the same number")
   func staleTokens() throws {
     // Descriptor numbers this high aren't reused by other tests in the meantime. Some of these tests have thousands of connections.
     var limit = rlimit()

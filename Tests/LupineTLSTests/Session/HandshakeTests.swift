@@ -138,7 +138,7 @@ struct HandshakeTests {
     #expect(outcome.server?.code == .protocolVersion)
   }
 
-  @Test("a server is trusted if it sends all of its intermediate certificates, in any order; otherwise it is refused")
+  @Test("the client trusts a server only if the server sends all intermediate certificates, in any order")
   func intermediateCertificates() throws {
     let authority = try ThrowawayAuthority()
     let upper = try authority.issueAuthority(commonName: "The upper intermediate CA")

@@ -5,7 +5,7 @@ import LupineTLS
 import Synchronization
 import Testing
 
-@Suite("A handshake that waits for its verifier")
+@Suite("A TLS handshake that waits for its certificate verifier")
 struct PendingVerificationTests {
   private let authority: ThrowawayAuthority
   private let identity: ThrowawayAuthority.Identity
@@ -165,7 +165,7 @@ struct PendingVerificationTests {
   }
 
   @Test(
-    "if a certificate verifier's isQuick returns true for the host, it is called synchronously during the TLS handshake",
+    "a certificate verifier whose isQuick returns true for the host is called synchronously during the TLS handshake",
     arguments: [TLSVersion.v1_2, .v1_3])
   func quick(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)

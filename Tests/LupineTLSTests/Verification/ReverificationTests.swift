@@ -5,7 +5,7 @@ import LupineTLS
 import Synchronization
 import Testing
 
-@Suite("Verifying evidence again")
+@Suite("Verifying a certificate's evidence again")
 struct ReverificationTests {
   private let authority: ThrowawayAuthority
   private let stranger: ThrowawayAuthority

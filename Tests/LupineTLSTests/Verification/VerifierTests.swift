@@ -117,7 +117,8 @@ struct VerifierTests {
     #expect(TLSConfiguration(verifier: one) != TLSConfiguration(verifier: two))
   }
 
-  @Test("setting a certificate verifier is refused if verification is disabled, because it would never be called")
+  @Test(
+    "setting a certificate verifier is refused if verification is disabled, because the verifier would never be called")
   func withoutVerification() {
     let error = #expect(throws: TLSError.self) {
       try TLSContext(client: TLSConfiguration(verification: .none, verifier: CertificateVerifier { _ in .accept }))

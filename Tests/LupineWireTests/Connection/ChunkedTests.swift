@@ -17,7 +17,7 @@ struct ChunkedTests {
     #expect(output == Array("kept\(size)\r\n".utf8) + data + Array("\r\n".utf8))
   }
 
-  @Test("an empty chunk isn't written, because it would end the body")
+  @Test("the encoder of chunked bodies doesn't write an empty chunk, because it would end the body")
   func emptyChunk() {
     var output: [UInt8] = []
     ChunkedEncoder.append([UInt8]().span, to: &output)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineWire
 
-@Suite("Mutated responses")
+@Suite("Parsing of mutated responses")
 struct MutationTests {
   /// The bytes that have a special meaning in an HTTP head or in chunked framing. Mutations insert these bytes more often than
   /// others.

@@ -53,7 +53,7 @@ struct ContentRangeTests {
     #expect(ContentRange(text) == nil)
   }
 
-  @Test("of all Content-Range values with small numbers, the parser accepts only the valid ones")
+  @Test("of all Content-Range values with small numbers, the parser accepts exactly the valid values")
   func exhaustive() {
     for first in 0..<6 as Range<UInt64> {
       for last in 0..<6 as Range<UInt64> {

@@ -3,7 +3,7 @@
 import LupineWire
 import Testing
 
-@Suite("Tables of responses")
+@Suite("Parsing of the responses in the test tables")
 struct ResponseVectorTests {
   @Test(
     "the response parser has the expected result for each response in the test tables if it arrives in one piece",
