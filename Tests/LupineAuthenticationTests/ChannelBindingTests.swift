@@ -38,7 +38,7 @@ struct ChannelBindingTests {
     ] as [(MessageDigest, String)])
   func hashes(digest: MessageDigest, value: String) throws {
     #expect(hex(try #require(digest.hash(Array("abc".utf8)))) == value)
-    // RFC 2202 §2 and RFC 4231 §4.3.
+    // The HMAC values of RFC 2202 §2 and RFC 4231 §4.3.
     let codes: [MessageDigest: String] = [
       .md5: "750c783e6ab0b503eaa86e310a5db738",
       .sha256: "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",

@@ -27,7 +27,7 @@ struct Campaign {
   // LeakSanitizer doesn't recognize the pointer in a static variable of type Data.
   private static let content = (0..<40_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
   private static let answer = Array("answer".utf8)
-  /// The calls whose failures are tested. LupineFaults tests the others: those that open connections and run the loop.
+  /// The functions that the runs let fail. LupineFaults tests the other functions, which open connections and run the event loop.
   private static let calls = [
     "open", "fstat", "pread", "pwrite", "ftruncate", "close", "rename", "renameat2", "fdatasync", "flock", "unlink",
     "mkdir", "send", "recv", "sendfile",

@@ -61,7 +61,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence(
       "1.2.2", "an overflow of subsequent calculations likewise",
       "the calculation of a response's age doesn't overflow, even with the largest and smallest times of the type"),
-    // Storing.
+    // Sentences about storing responses.
     Sentence("3", "MUST NOT store unless the method is understood", storing),
     Sentence("3", "MUST NOT store unless the status code is final", storing),
     Sentence(
@@ -93,7 +93,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
       "a cache record that is truncated or has extra bytes is deleted, even if its file name contains the new size"
     ),
     Sentence("3.3", "MUST NOT send a partial response without the status code 206", range),
-    // Constructing responses.
+    // Sentences about constructing responses from stored ones.
     Sentence(
       "4", "MUST NOT reuse unless the URI matches",
       "the cache key of a stored response contains neither user information nor a fragment"),
@@ -143,7 +143,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("4.2.3", "MUST interpret Age relative to the time of the request, not of the response", age),
     Sentence("4.2.4", "MUST NOT generate a stale response if a directive prohibits it", serving),
     Sentence("4.2.4", "MUST NOT generate a stale response unless it is explicitly permitted", serving),
-    // Validation.
+    // Sentences about validation.
     Sentence(
       "4.3.1", "MUST send the entity tags of the responses being validated",
       "a validation request contains the stored response's entity tag and Last-Modified as received"),
@@ -191,14 +191,14 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("4.3.5", "SHOULD update a response if its validators and length match a 200 to HEAD", head),
     Sentence("4.3.5", "SHOULD consider a response stale if they don't match", head),
     Sentence("4.3.5", "MUST use the fields of the response to HEAD for the update", head),
-    // Invalidation.
+    // Sentences about invalidation.
     Sentence("4.4", "MUST invalidate the target URI after a non-error response to an unsafe method", invalidation),
     Sentence("4.4", "MAY invalidate Location and Content-Location", invalidation),
     Sentence("4.4", "MUST NOT invalidate URIs of other origins", invalidation),
     Sentence(
       "4.4", "an invalidated response is in need of a mandatory validation",
       "the cache uses an invalidated response only after validation, even if the response is fresh"),
-    // Fields.
+    // Sentences about the fields Age, Cache-Control and Expires.
     Sentence("5.1", "SHOULD use the first member of a list in Age", age),
     Sentence("5.1", "SHOULD ignore an invalid Age", age),
     Sentence("5.2", "directives are case-insensitive, and both forms of arguments ought to be accepted", lifetime),
@@ -232,7 +232,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("5.2.3", "MUST ignore unrecognized directives", serving, byAbsence: true),
     Sentence("5.3", "MUST interpret invalid dates in Expires as in the past", lifetime),
     Sentence("5.3", "MUST ignore Expires with max-age", lifetime),
-    // RFC 5861.
+    // Sentences of RFC 5861.
     Sentence("RFC 5861 §3", "MAY serve a stale response up to the seconds", serving),
     Sentence("RFC 5861 §3", "SHOULD revalidate it meanwhile", background),
     Sentence("RFC 5861 §3", "SHOULD NOT serve it after the seconds", serving),

@@ -26,11 +26,11 @@ import Testing
       Row(request: ["Authorization: Basic eA=="], response: []),
       Row(response: ["Set-Cookie: a=b"]),
       Row(request: ["Range: bytes=0-1"], status: 200),
-      // Methods.
+      // Methods whose responses the cache doesn't store.
       Row(method: "HEAD", response: ["Cache-Control: max-age=60"], refusal: .method),
       Row(method: "POST", response: ["Cache-Control: max-age=60"], refusal: .method),
       Row(method: "get", response: ["Cache-Control: max-age=60"], refusal: .method),
-      // Status codes.
+      // Status codes of the response.
       Row(status: 103, response: ["Cache-Control: max-age=60"], refusal: .status),
       Row(status: 206, response: ["Cache-Control: max-age=60"], refusal: .status),
       Row(status: 304, response: ["Cache-Control: max-age=60"], refusal: .status),
@@ -60,7 +60,7 @@ import Testing
       Row(status: 599, response: ["Cache-Control: no-store, must-understand"], refusal: .status),
       Row(request: ["Cache-Control: no-store"], response: ["Cache-Control: max-age=60"], refusal: .noStore),
       Row(request: ["Cache-Control: no-cache"], response: ["Cache-Control: max-age=60"]),
-      // Vary.
+      // The field Vary in the response.
       Row(response: ["Vary: Accept"]),
       Row(response: ["Vary: Accept, *"], refusal: .vary(.unselectable)),
       Row(response: ["Vary: Accept", "Vary: *"], refusal: .vary(.unselectable)),

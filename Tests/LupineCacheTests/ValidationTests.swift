@@ -121,7 +121,7 @@ import Testing
       Selection(tags: ["\"1\"", "\"2\""], answer: [], served: nil, updated: []),
     ])
   func selection(_ row: Selection) throws {
-    // A request without the fields in Vary would select both.
+    // A request without the fields that Vary lists would select both responses.
     let responses = try row.tags.enumerated().map { index, tag in
       try stored([stale, "ETag: \(tag)"], at: Int64(index))
     }

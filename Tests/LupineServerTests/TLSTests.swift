@@ -112,7 +112,7 @@ struct TLSTests {
       #expect(try none.metric.tls?.applicationProtocol == nil)
       let some = try await engine(["unheard-of", "http/1.1"]).collect(server, "/small.txt")
       #expect(try some.metric.tls?.applicationProtocol == "http/1.1")
-      // no_application_protocol (RFC 7301 §3.2)
+      // The server refuses the handshake with the alert no_application_protocol (RFC 7301 §3.2).
       let refused = try await engine(["unheard-of"]).failure(server, "/small.txt")
       #expect(refused.code == .tlsFailed)
       #expect(try cause(refused).code == .alert(120))

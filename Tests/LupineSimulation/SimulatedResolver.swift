@@ -30,7 +30,7 @@ final class SimulatedResolver: Sendable {
     }
   }
 
-  /// Schedules the answers to new lookups in the agenda.
+  /// Schedules the answers to new name lookups in the agenda.
   func answer(_ world: World) {
     var asked: [Question] = []
     questions.withLock { swap(&$0, &asked) }

@@ -17,7 +17,7 @@ enum Traffic: String, CaseIterable {
   static let body = Data((0..<20_000).map { Pattern.byte(at: UInt64($0)) })
   static let bigBody = Data((0..<bigByteCount).map { Pattern.byte(at: UInt64($0)) })
 
-  /// The outcome of one request.
+  /// The outcome of one request of the soak test.
   enum Fate: Hashable, Sendable {
     case right
     /// The request failed with an error that the restart of a server explains.

@@ -84,7 +84,7 @@ import Testing
     var random = SplitMix64(seed: UInt64(seed))
     for _ in 0..<50 {
       let head = random.mutation(of: random.pick(Self.contents).description.bytes, inserting: [0, 1, 0x7F, 0xFF])
-      // With valid checksums, so that the head is parsed.
+      // The checksums of the record are valid, so that its head is parsed.
       let record =
         TransferFormat.preamble(TransferFormat.recordMagic, head: head, id: 1) + head
         + Self.contents[0].slot(id: 1) + [UInt8](repeating: 0, count: TransferFormat.slotByteCount)

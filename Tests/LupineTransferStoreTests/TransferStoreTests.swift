@@ -69,7 +69,7 @@ import Testing
     #expect(throws: TransferStoreError.system(SystemError(call: "open \(link)", code: ENOTDIR))) {
       try TransferStore(folder: link)
     }
-    // Only root can give a folder away.
+    // Only root can change the owner of a folder.
     guard geteuid() == 0 else { return }
     try #require(chown(folder.path, 1, 1) == 0)
     #expect(throws: refusal) { try open(folder) }

@@ -33,7 +33,7 @@ extension Misbehaviour {
     reply(name, coded(coding, body), .fails(.decodingFailed, .receive))
   }
 
-  // CMF, FLG with FDICT, DICTID (RFC 1950 §2.2)
+  // A zlib header with a preset dictionary: CMF, FLG with FDICT, and DICTID (RFC 1950 §2.2).
   private static let withDictionary: [UInt8] = [0x78, 0xBB, 1, 2, 3, 4] + deflated.dropFirst(2)
 
   private static let broken: [Misbehaviour] = [

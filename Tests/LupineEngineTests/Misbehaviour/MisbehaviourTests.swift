@@ -78,7 +78,7 @@ struct MisbehaviourTests {
 private struct Stage {
   /// Limits the number of misbehaviors that are tested concurrently, because each needs four threads and ten descriptors.
   private static let places = Places(16)
-  /// The time limit for operations that take almost no time on loopback, in seconds.
+  /// The time limit in seconds for operations that take almost no time on loopback.
   private static let patience = 30.0
 
   let misbehaviour: Misbehaviour

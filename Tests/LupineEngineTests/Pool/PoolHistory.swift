@@ -145,7 +145,7 @@ private struct PoolRun {
     }.joined(separator: "; ")
   }
 
-  // Lists the counters that aren't 0.
+  // Returns the names and values of the counters that aren't 0.
   private func text(_ counters: ConnectionCounters) -> String {
     let numbers = [
       ("idle", counters.idle), ("active", counters.active), ("opening", counters.opening),

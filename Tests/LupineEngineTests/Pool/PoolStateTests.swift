@@ -93,7 +93,7 @@ struct PoolStateTests {
       else { return }
       guard case .use = pool.opened(id, now: now) else { return }
       guard case .actions = pool.release(id, closing: .exchangeFailed, now: now) else { return }
-      // Occupies the slot of the closed connection.
+      // Lets another connection reuse the slot of the closed connection.
       guard case .wait(_, let others) = pool.acquire(key, for: 2, now: now), case .connect(let other, _) = others[0],
         other.slot == id.slot, case .use = pool.opened(other, now: now)
       else { return }

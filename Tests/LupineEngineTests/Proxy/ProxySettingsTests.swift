@@ -38,7 +38,7 @@ struct ProxySettingsTests {
       ("https", ["https_proxy": "", "HTTPS_PROXY": "a"], "a"),
       ("https", ["https_proxy": "", "HTTPS_PROXY": "", "all_proxy": "a"], "a"),
       ("https", ["all_proxy": "", "ALL_PROXY": "a"], "a"),
-      // Bypass lists.
+      // Lists of hosts that bypass the proxy.
       ("http", ["http_proxy": "a", "no_proxy": "example.com"], nil),
       ("http", ["http_proxy": "a", "NO_PROXY": "example.com"], nil),
       ("http", ["http_proxy": "a", "no_proxy": "b", "NO_PROXY": "example.com"], "a"),

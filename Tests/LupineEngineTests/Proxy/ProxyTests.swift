@@ -42,7 +42,7 @@ struct ProxyTests {
       Parts("socks5h://proxy.example", "socks5h://proxy.example:1080"),
       Parts("SOCKS5H://127.0.0.1:3128", "socks5h://127.0.0.1:3128"),
       Parts("socks5://[::1]", "socks5://[::1]:1080"),
-      // Credentials.
+      // Proxy URLs with credentials.
       Parts("http://user:pass@127.0.0.1:3128", "http://127.0.0.1:3128", "user", "pass"),
       Parts("user:pass@127.0.0.1:3128", "http://127.0.0.1:3128", "user", "pass"),
       Parts("user:pass@127.0.0.1", "http://127.0.0.1:1080", "user", "pass"),

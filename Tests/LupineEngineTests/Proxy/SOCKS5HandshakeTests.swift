@@ -149,7 +149,7 @@ struct SOCKS5HandshakeTests {
       .commandNotSupported, .addressTypeNotSupported,
     ]
     let refusal = code <= 8 ? assigned[Int(code) - 1] : .unassigned(code)
-    // A complete reply, or one that ends after the code.
+    // A complete reply, and one that ends after the code.
     for reply in [[5, code, 0, 1, 0, 0, 0, 0, 0, 0], [5, code]] {
       #expect(cause(try handshake(), [[5, 0], reply]) == .refusedBySOCKS(refusal))
     }

@@ -64,7 +64,7 @@ struct AddressPolicyTests {
     "an address policy refuses the addresses in a refused network in each of their notations",
     arguments: [
       "10.1.2.3", "::ffff:10.1.2.3", "::10.1.2.3", "::ffff:0:10.1.2.3", "64:ff9b::10.1.2.3", "64:ff9b:1::10.1.2.3",
-      // RFC 6052 §2.2, with prefixes of 48, 56 and 64 bits.
+      // The first three of these addresses embed 10.1.2.3 as in RFC 6052 §2.2, with prefixes of 48, 56 and 64 bits.
       "64:ff9b:1:a01:2:300::", "64:ff9b:1:a:1:203::", "64:ff9b:1:0:a:102:300:0", "2002:a01:203::1", "2001:0:a01:203::",
       "2001::f5fe:fdfc", "2600::5efe:10.1.2.3", "2600::200:5efe:10.1.2.3", "fe80::5efe:10.1.2.3",
     ])

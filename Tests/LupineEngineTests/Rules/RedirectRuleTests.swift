@@ -71,7 +71,7 @@ struct RedirectRuleTests {
     var first = try request(from)
     #expect(first.presentsIdentity)
     #expect(try RedirectRule().next(after: head, to: first, count: 0)?.presentsIdentity == isPresented)
-    // A certificate that was withheld is not presented later.
+    // If the client certificate was withheld once, it isn't presented later in the chain of redirects.
     first.presentsIdentity = false
     #expect(try RedirectRule().next(after: head, to: first, count: 0)?.presentsIdentity == false)
   }

@@ -27,7 +27,7 @@ struct ShardSendingTests {
     socket.sendFailure = Self.brokenPipe
     socket.roomBytes = .max
     stage.turn(socket)
-    // The socket isn't watched for room to write any more.
+    // The poller no longer watches the socket for room to write.
     #expect(stage.network.event(of: socket).isEmpty && !sink.finished.isOpen)
     stage.inbox.send(.extendWindow(id, 100))
     stage.turn(socket)

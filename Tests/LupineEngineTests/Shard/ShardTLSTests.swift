@@ -92,7 +92,7 @@ struct ShardTLSTests {
     let socket = try connect(&server)
     server.receive(socket.sent.span.bytes)
     socket.sent = []
-    // A record of application data that isn't encrypted.
+    // A TLS record of application data that isn't encrypted.
     socket.arrivals = [.bytes([23, 3, 3, 0, 32] + [UInt8](repeating: 7, count: 32))]
     stage.turn(socket)
     try #require(sink.finished.isOpen)
@@ -164,7 +164,7 @@ struct ShardTLSTests {
     let sinks = try (0..<2).map { _ in stage.submit(try request).1 }
     var server = try server()
     let socket = try connect(&server)
-    // Four records, each 22 bytes longer than its content.
+    // The response takes four TLS records, each of which is 22 bytes longer than its content.
     let head = "HTTP/1.1 200 OK\r\nContent-Length: "
     let bodyCount = Buffers.byteCount - 4 * 22 - head.utf8.count - 5 - 4
     try write(

@@ -97,7 +97,7 @@ struct ShardTests {
     let (_, sink) = stage.submit(try request())
     stage.turn()
     stage.inbox.send(.shutDown(isGraceful: false, completion: nil))
-    // By then another attempt to get a descriptor is due.
+    // After one second, another attempt to get a descriptor is due.
     stage.turn(after: .seconds(1))
     try #require(sink.finished.isOpen)
     #expect(await sink.outcome.error?.code == .shutDown)

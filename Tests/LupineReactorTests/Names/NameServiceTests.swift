@@ -152,7 +152,7 @@ struct NameServiceTests {
     script.answer(0, .failure(ResolveError(.temporary, "x")))
     script.answer(0, addresses("192.0.2.1"))
     #expect(record.all == ["a temporary"])
-    // Nor does the late answer complete the next lookup.
+    // The late answer doesn't complete the next lookup either.
     #expect(ask(service, "b", "x", at: 1) == nil)
     script.answer(0, addresses("192.0.2.1"))
     #expect(record.all == ["a temporary"])

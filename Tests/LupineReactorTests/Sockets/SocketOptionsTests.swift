@@ -119,7 +119,7 @@ struct SocketOptionsTests {
   @Test("if a connection's local address doesn't belong to this machine, the error contains the address")
   func foreignAddress() {
     var options = SocketOptions()
-    // TEST-NET-1 (RFC 5737).
+    // An address of the network TEST-NET-1 (RFC 5737), which no machine has.
     options.localAddress = SocketAddress(numeric: "192.0.2.1", port: 0)
     expectFailure(options, SystemError(call: "bind to 192.0.2.1", code: EADDRNOTAVAIL))
   }

@@ -44,7 +44,7 @@ final class CountingSink: ResponseSink {
   var status: Int? { end.withLock { $0.status } }
   /// The error with which the exchange has ended, or nil if it has succeeded. Valid after `finished` opens.
   var error: EngineError? { end.withLock { $0.error } }
-  /// The metrics of the exchange. Valid after `finished` opens.
+  /// The metrics of the exchange, or nil before `finished` opens.
   var metrics: ExchangeMetrics? { end.withLock { $0.metrics } }
 
   func receive(head: ResponseHead) -> BodyDisposition {

@@ -162,7 +162,7 @@ struct CertificateTests {
     let chain = ThrowawayAuthority.Identity(
       certificatePEM: fake.certificatePEM + server.certificatePEM, privateKeyPEM: fake.privateKeyPEM)
     let error = try #require(try refusal(of: chain))
-    // X509_V_ERR_INVALID_CA
+    // OpenSSL's error X509_V_ERR_INVALID_CA has the number 79.
     #expect(error.code == .certificateInvalid(verifyCode: 79))
     #expect(error.message.contains("localhost"))
   }
@@ -176,7 +176,7 @@ struct CertificateTests {
         certificatePEM: authority.certificatePEM, privateKeyPEM: foreignKey)
     ).issue(names: ["localhost"])
     let error = try #require(try refusal(of: forged))
-    // X509_V_ERR_CERT_SIGNATURE_FAILURE
+    // OpenSSL's error X509_V_ERR_CERT_SIGNATURE_FAILURE has the number 7.
     #expect(error.code == .certificateInvalid(verifyCode: 7))
   }
 

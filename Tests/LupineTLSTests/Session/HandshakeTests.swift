@@ -69,7 +69,7 @@ struct HandshakeTests {
     var bytes: [UInt8] = [1, 2, 3]
     client.drain(into: &bytes)
     #expect(bytes.prefix(3) == [1, 2, 3])
-    // application_data (RFC 8446 §5.1)
+    // The inner record's type is hidden, so the outer type is application_data, which is 23 (RFC 8446 §5.1).
     #expect(bytes[3] == 23)
   }
 

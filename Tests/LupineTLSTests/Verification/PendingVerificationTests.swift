@@ -203,7 +203,7 @@ struct PendingVerificationTests {
       _ = try client.handshakeUpToVerdict()
       server.receive(client.output())
       _ = try server.handshake()
-      // A fatal handshake_failure.
+      // The last bytes are a fatal alert handshake_failure.
       client.receive(server.output() + [21, 3, 3, 0, 2, 2, 40])
       let error = try #require(throws: TLSError.self) { try client.handshakeUpToVerdict() }
       #expect(error.code == .alert(40) && error.requestedAuthorities == nil)

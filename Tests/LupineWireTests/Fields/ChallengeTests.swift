@@ -79,7 +79,7 @@ struct BasicCredentialsTests {
   @Test(
     "a user name and a password are encoded as the value of a Basic Authorization field",
     arguments: [
-      // RFC 7617 §2 and §2.1.
+      // The examples of RFC 7617 §2 and §2.1.
       ("Aladdin", "open sesame", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="), ("test", "123£", "Basic dGVzdDoxMjPCow=="),
       ("", "", "Basic Og=="), ("a", "", "Basic YTo="), ("a", "b:c", "Basic YTpiOmM="), ("a:b", "c", nil),
       (":", "", nil),
@@ -90,7 +90,7 @@ struct BasicCredentialsTests {
 
   @Test(
     "the Base64 encoder pads input whose length isn't a multiple of three bytes",
-    // RFC 4648 §10.
+    // The test vectors of RFC 4648 §10.
     arguments: [
       ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
       ("foobar", "Zm9vYmFy"),

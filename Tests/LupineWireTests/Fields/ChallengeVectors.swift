@@ -32,12 +32,12 @@ struct ChallengeVector: Sendable, CustomTestStringConvertible {
       "Newauth realm=\"apps\", type=1, title=\"Login to \\\"apps\\\"\", Basic realm=\"simple\"",
       gives: .of("Newauth", ("realm", "apps"), ("type", "1"), ("title", "Login to \"apps\"")),
       .of("Basic", ("realm", "simple"))),
-    // Several lines.
+    // Several field lines with the same name.
     ChallengeVector(
       "Negotiate", "NTLM", "Basic realm=\"a, Digest b\"",
       gives: .of("Negotiate"), .of("NTLM"), .of("Basic", ("realm", "a, Digest b"))),
     ChallengeVector("Basic", "realm=\"of the line before\"", gives: .of("Basic")),
-    // Commas.
+    // Empty lines and superfluous commas.
     ChallengeVector(gives: []),
     ChallengeVector("", gives: []),
     ChallengeVector(", ,\t,", gives: []),

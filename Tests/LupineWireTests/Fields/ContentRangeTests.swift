@@ -8,7 +8,7 @@ struct ContentRangeTests {
   @Test(
     "the parser accepts each valid form of Content-Range",
     arguments: [
-      // The RFC's own examples.
+      // The examples of RFC 9110 §14.4.
       ("bytes 42-1233/1234", .bytes(first: 42, last: 1233, completeLength: 1234)),
       ("bytes 42-1233/*", .bytes(first: 42, last: 1233, completeLength: nil)),
       ("bytes */1234", .unsatisfied(completeLength: 1234)),
@@ -39,9 +39,9 @@ struct ContentRangeTests {
       "items 0-1/2", "0-1/2", "byte 0-1/2", "bytes=0-1/2", "bytes: 0-1/2", "bytes\t0-1/2", "bytes  0-1/2",
       " bytes 0-1/2", "bytes 0-1/2 ", "bytes 0 -1/2", "bytes 0- 1/2", "bytes 0-1 /2", "bytes 0-1/ 2",
       "bytes 0-1,2-3/4", "bytes 0-1/2, bytes 0-1/2", "bytes 0-1/2\0", "bytes 0-1/2\r\n",
-      // A last position before the first one, or after the end.
+      // Ranges whose last position precedes the first one, or is after the end.
       "bytes 2-1/3", "bytes 0-2/2", "bytes 0-0/0", "bytes 5-9/9",
-      // Signs, other digits, and other bases.
+      // Numbers with signs, other digits or other bases.
       "bytes +0-1/2", "bytes 0-+1/2", "bytes 0--1/2", "bytes 0-1/-2", "bytes */-1", "bytes 0-1/2.0", "bytes 0x0-1/2",
       "bytes 0-1e1/20", "bytes ٠-١/٢", "bytes 0-1/２",
       // Numbers that exceed the largest length, 2^63 - 1.

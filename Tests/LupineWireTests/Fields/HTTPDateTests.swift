@@ -34,7 +34,7 @@ struct HTTPDateTests {
     "the parser refuses a value that isn't exactly an HTTP date",
     arguments: [
       "", " ", "0", "784111777", "Sun", "Sun,", "Sun, 06 Nov 1994", "Sun, 06 Nov 1994 08:49:37",
-      // Wrong case, white space and number of digits.
+      // Dates with wrong letter case, white space or number of digits.
       "sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 nov 1994 08:49:37 GMT", "Sun, 06 NOV 1994 08:49:37 GMT",
       "Sun, 06 Nov 1994 08:49:37 gmt", " Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT ",
       "Sun,06 Nov 1994 08:49:37 GMT", "Sun,  06 Nov 1994 08:49:37 GMT", "Sun, 6 Nov 1994 08:49:37 GMT",
@@ -43,7 +43,7 @@ struct HTTPDateTests {
       "Sun, 06\tNov 1994 08:49:37 GMT", "Sun, 06 November 1994 08:49:37 GMT", "Sunday, 06 Nov 1994 08:49:37 GMT",
       "Sun, 06-Nov-94 08:49:37 GMT", "Sunday, 06-Nov-1994 08:49:37 GMT", "Sun Nov 6 08:49:37 1994",
       "Sun Nov 06  08:49:37 1994", "Sun Nov  6 08:49:37 94", "Sun Nov  6 08:49:37 1994 GMT",
-      // Other zones, languages and digits.
+      // Dates with other time zones, languages or digits.
       "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 06 Nov 1994 08:49:37 +0000", "Sun, 06 Nov 1994 08:49:37 EST",
       "Sun, 06 Nov 1994 08:49:37", "So, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Okt 1994 08:49:37 GMT",
       "Sun, ٠٦ Nov 1994 08:49:37 GMT", "Sun, 0６ Nov 1994 08:49:37 GMT", "1994-11-06T08:49:37Z",
@@ -68,7 +68,7 @@ struct HTTPDateTests {
       ("15-Jan-26 12:00:01", now, "2026"), ("01-Jan-99 00:00:00", now, "1999"), ("29-Feb-76 00:00:00", now, "1976"),
       // In 2090, the two-digit year 10 is in the next century.
       ("01-Jan-10 00:00:00", 3_786_912_000, "2110"), ("01-Jan-41 00:00:00", 3_786_912_000, "2041"),
-      // A clock that is set to an extreme value.
+      // The clock is set to an extreme value.
       ("01-Jan-70 00:00:00", .max, "9970"), ("01-Jan-30 00:00:00", .min, "0030"),
     ] as [(String, Int64, String)])
   func century(date: String, now: Int64, year: String) throws {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Resolving URI references")
 struct URIResolvingTests {
-  // RFC 3986 §5.4.1, except "g:h", whose scheme is unsupported.
+  // The examples of RFC 3986 §5.4.1, except "g:h", whose scheme is unsupported.
   @Test(
     "each normal example of RFC 3986 §5.4 is resolved to the URI in the RFC",
     arguments: [
@@ -21,7 +21,7 @@ struct URIResolvingTests {
     #expect(try URI("http://a/b/c/d;p?q").resolving(reference).description == expected)
   }
 
-  // RFC 3986 §5.4.2, for strict parsers.
+  // The examples of RFC 3986 §5.4.2, as strict parsers resolve them.
   @Test(
     "each abnormal example of RFC 3986 §5.4 is resolved to the URI in the RFC",
     arguments: [
@@ -47,13 +47,13 @@ struct URIResolvingTests {
       ("http://a/b", "//x/..", "http://x/"),
       ("http://a:81/b", "//a/c", "http://a/c"),
       ("http://a:81/b", "/c", "http://a:81/c"),
-      // An empty path.
+      // A base URI with an empty path.
       ("http://a", "g", "http://a/g"),
       ("http://a?q", "?r", "http://a/?r"),
       ("http://a?q/r", "g", "http://a/g"),
       ("http://a/b/", "", "http://a/b/"),
       ("http://a/b?q", "?", "http://a/b?"),
-      // Empty segments.
+      // Paths with empty segments.
       ("http://a/b//c", "../g", "http://a/b/g"),
       ("http://a/b", "/.//g", "http://a//g"),
       ("http://a/b", "g//", "http://a/g//"),
@@ -65,7 +65,7 @@ struct URIResolvingTests {
       ("http://a/b/c", "g/h:i", "http://a/b/g/h:i"),
       ("http://a/b/c", "?g:h", "http://a/b/c?g:h"),
       ("http://a/b/c", "#g:h", "http://a/b/c#g:h"),
-      // Encoding.
+      // References with characters that must be percent-encoded.
       ("http://a/b/c", "d e?f g", "http://a/b/d%20e?f%20g"),
       ("http://a/b/c", "/é", "http://a/%C3%A9"),
       ("http://a/b%20c/d", "e", "http://a/b%20c/e"),

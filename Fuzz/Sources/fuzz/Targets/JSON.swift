@@ -116,7 +116,7 @@ private struct JSONReader {
     return value
   }
 
-  /// Skips white space and returns the next byte.
+  /// Skips white space in the JSON text, and returns the next byte without consuming it, or nil at the end.
   @discardableResult
   private mutating func skipBlanks() -> UInt8? {
     rest = rest.drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
@@ -175,7 +175,7 @@ private struct JSONReader {
     return nil
   }
 
-  // number = [ minus ] int [ frac ] [ exp ]
+  // The grammar of RFC 8259 §6: number = [ minus ] int [ frac ] [ exp ]
   private mutating func number() -> JSONTree? {
     let characters = rest.prefix { $0 &- 0x30 < 10 || "+-.eE".utf8.contains($0) }
     rest = rest.dropFirst(characters.count)

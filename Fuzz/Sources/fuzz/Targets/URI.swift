@@ -58,7 +58,7 @@ private struct ReferenceParts {
   var query: String?
   var fragment: String?
 
-  // ^(([^:/?#]+):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?
+  // The regular expression of RFC 3986 appendix B: ^(([^:/?#]+):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?
   init(_ text: String) {
     var rest = text.utf8[...]
     func string(_ bytes: Substring.UTF8View) -> String { String(Substring(bytes)) }
