@@ -29,7 +29,7 @@ struct ChannelBindingTests {
   }
 
   @Test(
-    "the hash functions and HMAC return the values of their published test vectors",
+    "Digest's hash functions and HMAC return the values of their published test vectors",
     arguments: [
       // RFC 1321 §A.5, and the examples of NIST for the message "abc".
       (.md5, "900150983cd24fb0d6963f7d28e17f72"),

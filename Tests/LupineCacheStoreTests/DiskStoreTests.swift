@@ -141,7 +141,7 @@ import Testing
   }
 
   @Test(
-    "a cache record that is truncated or has extra bytes is deleted, even if its file name contains the new size")
+    "the disk cache deletes a record that is truncated or has extra bytes, even if its file name contains the new size")
   func truncation() throws {
     try store.store("u", .sample(), body(100), id: 1)
     let name = try #require(folder.names.first)
@@ -230,7 +230,7 @@ import Testing
     #expect(later.contents(of: "3").count == 1)
   }
 
-  @Test("writing a body that exceeds the disk cache's capacity fails before the whole body is written")
+  @Test("writing a body that exceeds the disk cache's capacity fails before the complete body is written")
   func tooLarge() throws {
     let store = try reopened(capacity: 50_000)
     let writer = try store.writer(uri: "u", response: .sample(), id: 1)
@@ -284,7 +284,9 @@ import Testing
     #expect(folder.names.count == store.count)
   }
 
-  @Test("a cache record deleted by another process isn't found any more, but an open reader can still read it")
+  @Test(
+    "the disk cache doesn't find a record that another process has deleted, but an open reader can still read the record"
+  )
   func deletedElsewhere() throws {
     try store.store("u", .sample(), body(100), id: 1)
     guard let reader = store.open(1) else {

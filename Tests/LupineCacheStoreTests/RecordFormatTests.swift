@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct RecordFormatTests {
   @Test(
-    "the checksum function returns the values of the xxHash specification",
+    "the checksum function of cache records returns the values of the xxHash specification",
     arguments: [
       ("", 0xEF46_DB37_51D8_E999), ("a", 0xD24E_C4F1_A98C_6E5B), ("abc", 0x44BC_2CF5_AD77_0999),
       ("Nobody inspects the spammish repetition", 0xFBCE_A83C_8A37_8BF1),
@@ -38,7 +38,7 @@ import Testing
     #expect(preamble.matches(head.bytes))
   }
 
-  @Test("a cache record's head is refused if it is truncated at any byte, or followed by more bytes", arguments: heads)
+  @Test("the cache refuses a record's head that is truncated at any byte, or followed by more bytes", arguments: heads)
   func cut(_ head: RecordHead) {
     for count in 0..<head.bytes.count {
       #expect(RecordHead(Array(head.bytes.prefix(count)), bodyByteCount: 0) == nil)
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("a cache record's preamble with another version, or with a head larger than the limit, is refused")
+  @Test("the cache refuses a record whose preamble has another version or announces a head larger than the limit")
   func limits() {
     let head = RecordHead(uri: "u", response: .sample()).bytes
     var bytes = RecordPreamble(head: head, bodyByteCount: 0, id: 1).bytes

@@ -71,7 +71,8 @@ import Testing
     #expect(response.lifetime == row.lifetime)
   }
 
-  @Test("heuristic lifetimes apply to exactly the status codes that RFC 9110 defines as heuristically cacheable")
+  @Test(
+    "the cache uses heuristic lifetimes for exactly the status codes that RFC 9110 defines as heuristically cacheable")
   func heuristicStatusCodes() {
     let allowed = (100..<600).filter(FreshnessLifetime.allowsHeuristic)
     #expect(allowed == [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501])

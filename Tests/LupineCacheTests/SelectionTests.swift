@@ -97,7 +97,8 @@ import Testing
     #expect(other.forwarding?.fields.contains("If-None-Match") != true)
   }
 
-  @Test("a response that is stored for one session isn't shared, even if a request without credentials revalidates it")
+  @Test(
+    "the cache doesn't share a response stored for one session, even if a request without credentials revalidates it")
   func partitionOfFreshened() throws {
     let response = try stored(["Cache-Control: max-age=0", "ETag: \"1\""], to: .get(["Cookie: a=b"]))
     let outcome = try ForwardingOutcome.answer(304, ["ETag: \"1\""], to: .get(), [response], at: 1)

@@ -37,7 +37,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
   private static let own =
     "the cache evaluates a caller's If-None-Match and If-Modified-Since, but forwards If-Match and If-Unmodified-Since"
   private static let selection =
-    "a 304 updates all stored responses with its strong entity tag, but only the latest one with its weak entity tag"
+    "a strong entity tag in a 304 updates all stored responses with the tag, but a weak entity tag only the latest of them"
   private static let shared =
     "if variants share a weak tag or a date, a 304 with this value updates only the variant that the request selects"
   private static let anonymous =
@@ -90,7 +90,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("3.3", "MUST NOT store partial responses without support for combining them", storing),
     Sentence(
       "3.3", "MUST NOT use an incomplete response to answer requests",
-      "a cache record that is truncated or has extra bytes is deleted, even if its file name contains the new size"
+      "the disk cache deletes a record that is truncated or has extra bytes, even if its file name contains the new size"
     ),
     Sentence("3.3", "MUST NOT send a partial response without the status code 206", range),
     // Sentences about constructing responses from stored ones.
@@ -137,7 +137,8 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("4.2.2", "MUST NOT use heuristics with an explicit expiration time", lifetime),
     Sentence(
       "4.2.2", "MUST NOT use heuristics for status codes that aren't heuristically cacheable, unless public",
-      "heuristic lifetimes apply to exactly the status codes that RFC 9110 defines as heuristically cacheable"),
+      "the cache uses heuristic lifetimes for exactly the status codes that RFC 9110 defines as heuristically cacheable"
+    ),
     Sentence("4.2.2", "are encouraged to use no more than a tenth of the time since Last-Modified", lifetime),
     Sentence("4.2.3", "current_age from apparent_age, corrected_age_value and resident_time", age),
     Sentence("4.2.3", "MUST interpret Age relative to the time of the request, not of the response", age),

@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test(
-    "a 304 updates all stored responses with its strong entity tag, but only the latest one with its weak entity tag",
+    "a strong entity tag in a 304 updates all stored responses with the tag, but a weak entity tag only the latest of them",
     arguments: [
       Selection(tags: ["\"1\"", "\"2\""], answer: ["ETag: \"1\""], served: 0, updated: [0]),
       Selection(tags: ["\"1\"", "\"1\""], answer: ["ETag: \"1\""], served: 1, updated: [1, 0]),
@@ -294,7 +294,7 @@ import Testing
     #expect((failure.served != nil) == row.isServed)
   }
 
-  @Test("an invalidated response isn't served after a server or network error")
+  @Test("the cache doesn't serve an invalidated response after a server or network error")
   func invalidatedAfterError() throws {
     var response = try stored(["Cache-Control: max-age=60, stale-if-error=60"])
     response.state = .invalidated

@@ -23,13 +23,13 @@ struct ContentCodingTests {
     #expect(ContentCoding(name: name[...]) == coding)
   }
 
-  @Test("each content coding is found by its registered name", arguments: ContentCoding.allCases)
+  @Test("each supported content coding is found by its registered name", arguments: ContentCoding.allCases)
   func ownName(_ coding: ContentCoding) {
     #expect(ContentCoding(name: coding.name) == coding)
   }
 
   @Test(
-    "a Content-Encoding list is parsed in order, and identity and empty elements are left out",
+    "the parser returns the codings of a Content-Encoding list in order, without identity and empty elements",
     arguments: [
       ("", []), ("identity", []), ("gzip", [.gzip]), ("gzip, br", [.gzip, .brotli]), ("br,gzip", [.brotli, .gzip]),
       (" \tX-Gzip\t , ,, Identity,deflate,", [.gzip, .deflate]), (",", []), ("gzip,gzip", [.gzip, .gzip]),
@@ -69,7 +69,7 @@ struct ContentCodingTests {
   }
 
   @Test(
-    "a body whose Content-Encoding lists only known codings is decoded, whether or not unknown codings are refused",
+    "the client decodes a body whose Content-Encoding lists only known codings, whether or not it refuses unknown ones",
     arguments: [true, false])
   func decodable(refusesUnknown: Bool) throws {
     let limits = CodingLimits(refusesUnknownCodings: refusesUnknown)
@@ -89,7 +89,7 @@ struct ContentCodingTests {
     }
   }
 
-  @Test("a Content-Encoding list with more codings than the limit is refused")
+  @Test("the client refuses a Content-Encoding list with more codings than the limit")
   func tooMany() throws {
     let six = failure { () throws(CodingError) in try ContentCoding.list("br,br,br,br,br,br") }
     #expect(six?.cause == .tooManyLayers(max: 5))

@@ -62,7 +62,7 @@ struct ContentDecoderTests {
   }
 
   @Test(
-    "an encoded body that ends early, after any of its bytes, is reported as truncated",
+    "the content decoder reports an encoded body that ends after any of its bytes as truncated",
     arguments: Vector.all.filter { !$0.codings.isEmpty })
   func truncated(_ vector: Vector) throws {
     let coded = vector.coded
@@ -223,7 +223,7 @@ struct ContentDecoderTests {
   }
 
   @Test(
-    "a body longer than brotli's window is decoded completely",
+    "the content decoder decodes a body longer than brotli's window completely",
     arguments: [[.brotli], [.brotli, .gzip]] as [[ContentCoding]])
   func beyondTheWindow(_ codings: [ContentCoding]) throws {
     // The body is five times the encoder's window of 4 MiB, in runs of different bytes.

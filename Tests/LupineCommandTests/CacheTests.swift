@@ -69,7 +69,7 @@ struct CacheTests {
   }
 
   @Test(
-    "with stale-if-error, a stale response is served if the server is unreachable, but not if TLS verification fails")
+    "with stale-if-error, the command uses a stale response if the server is unreachable, but not after a TLS error")
   func outage() async throws {
     let (authority, other) = (try ThrowawayAuthority(), try ThrowawayAuthority())
     let identity = try authority.issue(names: ["localhost"], addresses: ["127.0.0.1"])

@@ -80,7 +80,7 @@ struct RequestTests {
       ])
   }
 
-  @Test("a multipart form has parts for text, for files and for the text in files, and escapes the names")
+  @Test("-F sends a multipart form with parts for text, files and the text in files, and escapes the names")
   func form() async throws {
     let folder = try Folder()
     let plain = try folder.write("p.txt", "text\n")
@@ -118,7 +118,7 @@ struct RequestTests {
     #expect(types.count == 2)
   }
 
-  @Test("a file in a multipart form isn't read before the file's part is sent")
+  @Test("the command doesn't read a file in a multipart form before it sends the file's part")
   func streamedFile() throws {
     let folder = try Folder()
     let path = try folder.write("f", "")

@@ -91,7 +91,7 @@ import Testing
     #expect(seen.methods == ["GET", "POST"])
   }
 
-  @Test("if a new connection is lost before the response, the request fails and isn't replayed")
+  @Test("if a new connection is lost before the response, the client doesn't replay the request, which fails")
   func freshConnectionIsNotReplayed() async throws {
     let origin = try OriginServer { peer in _ = try peer.readRequest() }
     defer { origin.stop() }

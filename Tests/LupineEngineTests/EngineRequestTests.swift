@@ -35,7 +35,8 @@ struct EngineRequestTests {
     #expect(try wire("GET", uri, [("A", "1")]) == "GET \(target) HTTP/1.1\r\nHost: \(host)\r\nA: 1\r\n\r\n")
   }
 
-  @Test("the caller's Host field replaces the derived Host, and is sent once, as the first field")
+  @Test(
+    "the caller's Host field replaces the Host derived from the URI, and the engine sends it once, as the first field")
   func callersHost() throws {
     let sent = try wire("GET", "http://a/", [("A", "1"), ("hOST", "b:1"), ("Host", "c"), ("B", "2")])
     #expect(sent == "GET / HTTP/1.1\r\nHost: b:1\r\nA: 1\r\nB: 2\r\n\r\n")
@@ -75,7 +76,7 @@ struct EngineRequestTests {
         == "POST / HTTP/1.1\r\nHost: a\r\nA: 1\r\nContent-Length: 2\r\n\r\n")
   }
 
-  @Test("a request's fields are sent in the caller's order and spelling, and may be repeated")
+  @Test("the engine sends a request's fields in the caller's order and spelling, and they may be repeated")
   func order() throws {
     let sent = try wire("GET", "http://a/", [("b", "1"), ("A", "2"), ("B", "3")])
     #expect(sent == "GET / HTTP/1.1\r\nHost: a\r\nb: 1\r\nA: 2\r\nB: 3\r\n\r\n")

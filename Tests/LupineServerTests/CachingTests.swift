@@ -109,7 +109,7 @@ struct CachingTests {
     }
   }
 
-  @Test("a page that httpbin declares fresh is served without a connection")
+  @Test("the cache serves a page that httpbin declares fresh without a connection")
   func fresh() async throws {
     let first = try await load(.httpbin, "/cache/600")
     let second = try await load(.httpbin, "/cache/600")

@@ -48,7 +48,7 @@ struct FailureTests {
   }
 
   @Test(
-    "if a server closes a new connection without a response, the request fails and isn't replayed",
+    "if a server closes a new connection without a response, the request fails, and the client doesn't replay it",
     arguments: [(Server.nginx, "/empty"), (.refusing, "/reject")])
   func noReply(server: Server, path: String) async throws {
     let engine = try Engine.forServers()
@@ -88,7 +88,7 @@ struct FailureTests {
     }
   }
 
-  @Test("a connection reset before the TLS handshake is reported as a connection error, not as a TLS error")
+  @Test("the client reports a connection reset before the TLS handshake as a connection error, not as a TLS error")
   func resetTLS() async throws {
     try Server.slammed.require()
     let error = try await Engine.forServers().failure(EngineRequest(uri: try URI("https://127.0.0.1:28088/")))

@@ -35,7 +35,7 @@ struct MessageTests {
     #expect(try await engine.collect(.apache, "/small.txt", method: "TRACE").status == 405)
   }
 
-  @Test("with WebDAV methods, nginx creates folders, and stores, copies, moves, returns and deletes files")
+  @Test("with WebDAV methods, the client can create folders on nginx, and store, copy, move, get and delete files")
   func webDAV() async throws {
     let engine = try Engine.forServers()
     let folder = "/uploads/webdav"
@@ -131,7 +131,7 @@ struct MessageTests {
     #expect(try await engine.collect(server, "/small.txt", fields: ["If-Match": "\"other\""]).status == 412)
   }
 
-  @Test("httpbin compares If-None-Match and If-Match with its entity tag")
+  @Test("the client delivers httpbin's 304 and 412 responses to requests with If-None-Match and If-Match")
   func httpbinETag() async throws {
     let engine = try Engine.forServers()
     #expect(try await engine.collect(.httpbin, "/etag/x", fields: ["If-None-Match": "x"]).status == 304)
@@ -177,7 +177,7 @@ struct MessageTests {
     }
   }
 
-  @Test("user information in the URL is sent as Basic credentials")
+  @Test("the client sends user information in the URL as Basic credentials")
   func basic() async throws {
     let engine = try Engine.forServers()
     _ = try await Server.httpbin.url()

@@ -45,7 +45,7 @@ import Testing
     #expect(TransferAnswer(bytes + [0], id: 3) == nil)
   }
 
-  @Test("a transfer record that is truncated, extended or altered at any byte is refused", arguments: contents)
+  @Test("the transfer store refuses a record that is truncated, extended or altered at any byte", arguments: contents)
   func damage(_ content: TransferRecordContent) {
     let bytes = content.bytes(id: 7)
     let slots = bytes.count - TransferFormat.slotCount * TransferFormat.slotByteCount
@@ -61,7 +61,7 @@ import Testing
     #expect(TransferRecordContent(bytes + [0], id: 7) == nil)
   }
 
-  @Test("after a progress update that was written only partially, the previous progress is read")
+  @Test("after a progress update that was written only partially, the transfer store reads the previous progress")
   func cutChange() {
     let before = TransferRecordContent(
       description: .upload, progress: TransferProgress(stage: .running, startedAt: 5), sequence: 3)
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("each file name that the transfer store generates is parsed correctly, and any other name is refused")
+  @Test("the transfer store parses each file name that it generates correctly, and refuses any other name")
   func names() {
     for name in [TransferFileName.record(1), .answer(0xABC), .body(0), .temporary("0000000000000001.task")] {
       #expect(TransferFileName(name.text) == name)

@@ -104,7 +104,7 @@ import Testing
     #expect(file.lines.first?.hasPrefix("// ") == true, "\(file.path)")
   }
 
-  @Test("@unchecked Sendable is used only in the files that are listed")
+  @Test("only the listed files use @unchecked Sendable")
   func unchecked() {
     var counts: [String: Int] = [:]
     for file in SourceTree.sources {
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test(
-    "unsafe code is used only in the listed targets and files, and has SAFETY comments", arguments: SourceTree.sources)
+    "only the listed targets and files use unsafe code, and they have SAFETY comments", arguments: SourceTree.sources)
   func unsafe(_ file: SourceFile) {
     let words = ["withUnsafe", "UnsafePointer", "UnsafeMutable", "UnsafeRaw", "Unmanaged", "nonisolated(unsafe)"]
     let uses = words.flatMap(file.lineNumbers(of:))

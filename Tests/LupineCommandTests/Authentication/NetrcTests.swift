@@ -39,7 +39,7 @@ struct NetrcTests {
     #expect(try self.login(text) == login)
   }
 
-  @Test("of several netrc logins for a host, the one with the URL's user name is used")
+  @Test("of several netrc logins for a host, the netrc parser returns the login with the URL's user name")
   func users() throws {
     let text = "machine h login u password p login v password w\nmachine h login x\ndefault login y password z"
     #expect(try login(text, user: "v") == "v:w")
@@ -49,7 +49,7 @@ struct NetrcTests {
     #expect(try login("machine h password p", user: "u") == nil)
   }
 
-  @Test("the login of a default entry in a netrc file is used only if the caller allows that")
+  @Test("the netrc parser returns the login of a default entry only if the caller allows that")
   func defaultLogin() throws {
     let netrc = try Netrc(Array("machine h login u password p default login d password e".utf8))
     #expect(netrc.login(for: "other")?.user == "d")

@@ -21,7 +21,7 @@ struct ProducedBodyTests {
     }
   }
 
-  @Test("a body from a producer is sent with Content-Length if its length is known, else in chunks")
+  @Test("the client sends a body from a producer with Content-Length if its length is known, else in chunks")
   func framing() async throws {
     let origin = try echo()
     defer { origin.stop() }

@@ -40,7 +40,7 @@ struct RequestBodyTests {
   }
 
   @Test(
-    "a request body's bytes, files and empty segments are sent in order",
+    "the client sends a request body's bytes, files and empty segments in order",
     arguments: [1, 2, 3, 7, 99, 100, 101, 1_000, 2_100, 5_000])
   func pieces(size: Int) throws {
     let (file, empty, other) = (try TemporaryFile(bytes), try TemporaryFile([]), try TemporaryFile(bytes.reversed()))
@@ -82,7 +82,7 @@ struct RequestBodyTests {
     #expect(output == [1, 2, 3, 4])
   }
 
-  @Test("if a request body's file is longer than declared, only the declared number of bytes is sent")
+  @Test("if a request body's file is longer than declared, the client sends only the declared number of bytes")
   func longerFile() throws {
     let file = try TemporaryFile(bytes)
     var body = RequestBody()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Priorities in the connection pool")
 struct PoolPriorityTests {
-  @Test("requests that wait for a connection are served in the order of their priority", arguments: histories)
+  @Test("requests that wait for a pooled connection get it in the order of their priority", arguments: histories)
   func history(_ history: PoolHistory) throws { try history.run() }
 
   private static let histories = [

@@ -22,7 +22,7 @@ struct ProxyTests {
 
   // Each URL was also passed to curl 7.88.1 as --proxy. curl agrees except where marked.
   @Test(
-    "the URL of a proxy is parsed into its parts",
+    "the URL of a proxy is parsed into scheme, host, port and credentials",
     arguments: [
       Parts("127.0.0.1", "http://127.0.0.1:1080"),
       Parts("127.0.0.1:3128", "http://127.0.0.1:3128"),
@@ -73,7 +73,7 @@ struct ProxyTests {
   }
 
   @Test(
-    "an invalid proxy URL is refused",
+    "the initializer of Proxy refuses an invalid proxy URL",
     arguments: [
       ("", ProxyError.Cause.malformedHost), ("http://", .malformedHost), ("//127.0.0.1:3128", .malformedHost),
       (" ", .malformedHost), ("http://a b", .malformedHost), (" http://127.0.0.1:3128", .malformedHost),

@@ -38,7 +38,7 @@ struct AddressPolicyTests {
   }
 
   @Test(
-    "an IPv6 address that contains a private IPv4 address doesn't count as public",
+    "the address policy doesn't treat an IPv6 address that contains a private IPv4 address as public",
     arguments: [
       "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::127.0.0.1", "::ffff:0:127.0.0.1",
       "64:ff9b::127.0.0.1", "64:ff9b::a9fe:a9fe", "64:ff9b::0.0.0.0", "64:ff9b:1::8.8.8.8", "2002:7f00:1::1",
@@ -137,7 +137,7 @@ struct AddressPolicyTests {
   }
 
   @Test(
-    "an address policy's network is written as an address or a prefix, and the bits after the prefix must be 0",
+    "a network in an address policy is an address or an address prefix, whose remaining bits must be 0",
     arguments: [
       ("10.0.0.0/8", "10.0.0.0/8"), ("127.0.0.1", "127.0.0.1/32"), ("0.0.0.0/0", "0.0.0.0/0"), ("::/0", "::/0"),
       ("FD00::/08", "fd00::/8"), ("::1", "::1/128"), ("::ffff:10.0.0.0/104", "10.0.0.0/8"),

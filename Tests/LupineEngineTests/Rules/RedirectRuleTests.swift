@@ -196,7 +196,8 @@ struct RedirectRuleTests {
     #expect(!rule.isBoundToOrigin("Accept"))
   }
 
-  @Test("fields that the caller declares secret aren't sent to another origin, nor after a return to the first origin")
+  @Test(
+    "the client doesn't send fields that the caller declares secret to another origin, nor after a return to the first")
   func secretFields() throws {
     var rule = RedirectRule()
     rule.secretFields = ["x-api-KEY", "X-Absent"]

@@ -61,7 +61,7 @@ struct ShardExpectationTests {
     #expect(socket.text == head)
   }
 
-  @Test("a 417 response to a body that was already sent and can't be sent again is delivered as the final response")
+  @Test("if a body was already sent and can't be sent again, the client delivers a 417 response as the final response")
   func failedAfterBody() async throws {
     let (id, sink, socket) = try begin(RequestBody { writer in try await writer.write(Array("content".utf8)) })
     // The server doesn't send 100 in time, so the body is sent without it.

@@ -36,7 +36,7 @@ struct ShardFloodTests {
   }
 
   @Test(
-    "a compressed response is decoded even if it begins in the loop iteration in which another response ended")
+    "the client decodes a compressed response even if it begins in the loop iteration in which another response ended")
   func codedOneAfterAnother() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
     let sinks = try (0..<2).map { _ in stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/"))).1 }

@@ -105,7 +105,9 @@ struct ShardRestartTests {
     #expect(await sink.outcome.metrics?.replayCount == count)
   }
 
-  @Test("a request isn't replayed on a connection that closed in the loop iteration in which its last response ended")
+  @Test(
+    "the client doesn't replay a request on a connection that closed in the loop iteration in which its last response ended"
+  )
   func endBehindResponse() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 2 }
     let sockets = try openIdle(2, stage)

@@ -13,7 +13,7 @@ struct ShardSendingTests {
   private static let brokenPipe = SystemError(call: "send", code: 32)
 
   @Test(
-    "if sending fails after the response has arrived, the complete response is delivered, even with a full receive window"
+    "if sending fails after the response has arrived, the client delivers all of it, even with a full receive window"
   )
   func answeredBeforeSendingFails() async throws {
     let stage = ShardStage()
@@ -75,7 +75,7 @@ struct ShardSendingTests {
       "\(String(describing: error))")
   }
 
-  @Test("a POST isn't sent on another connection if a part was already written to the first connection")
+  @Test("the client doesn't send a POST on another connection if it has already written a part to the first connection")
   func failsAfterPart() async throws {
     let stage = ShardStage()
     let (_, first) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))

@@ -177,7 +177,7 @@ struct ShardTLSTests {
   }
 
   @Test(
-    "data that arrived together with the last TLS handshake message is read, although no socket event follows")
+    "the client reads data that arrived with the last TLS handshake message, although no socket event follows")
   func behindHandshake() async throws {
     let stage = ShardStage {
       $0.tls.verification = .none

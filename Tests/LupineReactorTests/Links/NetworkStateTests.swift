@@ -113,7 +113,7 @@ struct NetworkStateTests {
   }
 
   @Test(
-    "a modem interface counts as cellular, an interface whose name starts with wl as Wi-Fi, and any other as wired",
+    "NetworkState treats a modem interface as cellular, an interface named wl… as Wi-Fi, and any other as wired",
     arguments: [
       ("wwan0", "", 1, .cellular), ("wwp0s20u4", "", 1, .cellular), ("rmnet0", "", 1, .cellular),
       ("mobile", "wwan", 1, .cellular), ("data", "rmnet", 1, .cellular), ("usb0", "", 519, .cellular),
@@ -125,7 +125,7 @@ struct NetworkStateTests {
     #expect(link.medium == medium)
   }
 
-  @Test("if the caller refuses a medium such as cellular, the links of that medium are treated as down")
+  @Test("if the caller refuses a medium such as cellular, NetworkState treats the links of that medium as down")
   func refusedMedium() throws {
     let mobile = state(link(1, "wwan0"), try address(1, "10.0.0.1"), try route("0.0.0.0", 0, [1]))
     #expect(mobile.path(to: nil)?.medium == .cellular && mobile.hasRoute())

@@ -196,7 +196,7 @@ struct NameServiceTests {
     #expect(ask(service, "b", "x") == "192.0.2.1:80")
   }
 
-  @Test("releasing the name service cancels its lookups, and answers that arrive later are ignored")
+  @Test("releasing the name service cancels its lookups, and later answers have no effect")
   func release() {
     var service: NameService? = script.service()
     if let service { _ = ask(service, "a", "x") }
@@ -206,7 +206,7 @@ struct NameServiceTests {
     #expect(record.all == [])
   }
 
-  @Test("the first host override that matches a name is used without a lookup")
+  @Test("the name service uses the first host override that matches a name, without a lookup")
   func overrides() throws {
     let one = try #require(SocketAddress(numeric: "192.0.2.1", port: 7))
     let two = try #require(SocketAddress(numeric: "2001:db8::2", port: 0))
@@ -254,7 +254,7 @@ struct NameServiceTests {
     return Record.text(answer)
   }
 
-  @Test("a custom resolver replaces the system's resolver, and its errors are reported")
+  @Test("a custom resolver replaces the system's resolver, and the name service reports the resolver's errors")
   func own() async {
     let service = service { host throws(ResolveError) in
       guard host == "known" else { throw ResolveError(.other, "not \(host)") }
@@ -281,7 +281,7 @@ struct NameServiceTests {
     withExtendedLifetime(kept) {}
   }
 
-  @Test("if there is no custom resolver, the system's resolver is used")
+  @Test("without a custom resolver, the name service uses the system's resolver")
   func system() async {
     let text = await answer(NameService(), "localhost")
     #expect(text.contains("127.0.0.1:80") || text.contains("[::1]:80"))

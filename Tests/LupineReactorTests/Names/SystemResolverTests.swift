@@ -88,7 +88,7 @@ struct SystemResolverTests {
     for _ in 1..<SystemResolver.threadsMax { await end.next() }
   }
 
-  @Test("lookups that exceed the resolver's limit of threads wait in order, and are skipped if cancelled")
+  @Test("lookups beyond the system resolver's limit of threads wait in order, and are skipped if they are cancelled")
   func bounded() async {
     let resolver = SystemResolver()
     let gate = DispatchSemaphore(value: 0)

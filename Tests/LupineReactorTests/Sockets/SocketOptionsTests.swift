@@ -36,7 +36,7 @@ struct SocketOptionsTests {
   }
 
   @Test(
-    "durations in socket options are rounded up to the kernel's units, and limited to the kernel's ranges",
+    "socket options round durations up to the kernel's units, and limit them to the kernel's ranges",
     arguments: [
       (.seconds(60), .seconds(5), 3, [60, 5, 3]),
       (.milliseconds(1_001), .nanoseconds(1), 1, [2, 1, 1]),
@@ -69,7 +69,7 @@ struct SocketOptionsTests {
     #expect(client.option(SOL_SOCKET, SO_RCVBUF) == 32_768)
   }
 
-  @Test("a connection's packets have the requested traffic class", arguments: ["127.0.0.1", "::1"])
+  @Test("a connection's packets have the traffic class in the socket options", arguments: ["127.0.0.1", "::1"])
   func trafficClass(host: String) throws {
     let listener = try Socket.listen(onNumeric: host)
     var options = SocketOptions()
@@ -89,7 +89,7 @@ struct SocketOptionsTests {
     #expect(client.localAddress?.port != 0)
   }
 
-  @Test("a connection uses the requested local port")
+  @Test("a connection uses the local port in the socket options")
   func localPort() throws {
     // A port that was free a moment ago, on an address that no other test uses.
     let port = try #require(Socket.listen(onNumeric: "127.8.9.11").localAddress?.port)
@@ -97,7 +97,7 @@ struct SocketOptionsTests {
     #expect(client.localAddress?.port == port)
   }
 
-  @Test("a connection uses the requested network interface")
+  @Test("a connection uses the network interface in the socket options")
   func interface() throws {
     let client = try client { $0.interface = "lo" }
     var name = [UInt8](repeating: 0, count: 16)

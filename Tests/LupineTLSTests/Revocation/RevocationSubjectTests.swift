@@ -93,7 +93,8 @@ struct RevocationSubjectTests {
   }
 
   @Test(
-    "an OCSP response that is outdated, for another certificate or wrongly signed is ignored, whatever its status")
+    "the client ignores an OCSP response that is outdated, for another certificate or wrongly signed, whatever its status"
+  )
   func lies() throws {
     let (foreign, other) = (try ThrowawayAuthority(), try authority.issue(names: ["localhost"]))
     let server = try authority.issue(commonName: "A server")
@@ -133,7 +134,8 @@ struct RevocationSubjectTests {
   }
 
   @Test(
-    "a revocation list is ignored if it is outdated, has no next update, or isn't signed by the certificate's issuer")
+    "the client ignores a revocation list that is outdated, has no next update, or isn't signed by the certificate's issuer"
+  )
   func badLists() throws {
     let foreign = try ThrowawayAuthority()
     let bad = [

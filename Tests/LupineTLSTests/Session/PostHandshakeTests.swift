@@ -50,7 +50,7 @@ struct PostHandshakeTests {
     #expect(throws: TLSError.self) { try client.write([1]) }
   }
 
-  @Test("the number of a TLS session's unsent key update answers is limited, even if data arrives between requests")
+  @Test("a TLS session limits the number of unsent answers to key updates, even if data arrives between the requests")
   func unsentAnswers() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let (client, server) = try fixture.visited(TLSContext(client: fixture.trusting))

@@ -27,7 +27,7 @@ struct ResumptionTests {
     #expect(try visit(fixture, context).isResumed)
   }
 
-  @Test("a TLS session of one context isn't resumed in another context")
+  @Test("a TLS context doesn't resume the TLS session of another context")
   func contextsAreApart() throws {
     let fixture = try Fixture()
     #expect(try !visit(fixture, TLSContext(client: fixture.trusting)).isResumed)

@@ -53,7 +53,7 @@ struct PendingVerificationTests {
   }
 
   @Test(
-    "before the certificate verifier's verdict, nothing is sent to the server, not even a client certificate",
+    "before the certificate verifier's verdict, the client sends nothing to the server, not even a client certificate",
     arguments: [TLSVersion.v1_2, .v1_3])
   func silent(version: TLSVersion) throws {
     let own = try authority.issue(commonName: "A client", purpose: .client)
@@ -73,7 +73,7 @@ struct PendingVerificationTests {
   }
 
   @Test(
-    "if the certificate verifier refuses, an alert ends the TLS handshake, and nothing else is sent",
+    "if the certificate verifier refuses, the client ends the TLS handshake with an alert, and sends nothing else",
     arguments: [TLSVersion.v1_2, .v1_3])
   func refused(version: TLSVersion) throws {
     struct Unwanted: Error {}

@@ -8,7 +8,7 @@ import Testing
 @Suite("Chunked coding")
 struct ChunkedTests {
   @Test(
-    "a chunk of a chunked body is written with its size in hexadecimal",
+    "the encoder of chunked bodies writes a chunk with its size in hexadecimal",
     arguments: [(1, "1"), (9, "9"), (10, "a"), (15, "f"), (16, "10"), (255, "ff"), (4096, "1000"), (70_000, "11170")])
   func exactBytes(count: Int, size: String) {
     let data = [UInt8](repeating: 0x78, count: count)

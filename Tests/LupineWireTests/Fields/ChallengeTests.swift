@@ -13,7 +13,7 @@ struct ChallengeTests {
     return fields
   }
 
-  @Test("each WWW-Authenticate field line is parsed into its challenges", arguments: ChallengeVector.all)
+  @Test("the parser splits each WWW-Authenticate field line into its challenges", arguments: ChallengeVector.all)
   func vectors(_ vector: ChallengeVector) {
     #expect(fields(vector.lines).challenges("www-authenticate") == vector.challenges)
     if vector.lines.count == 1 { #expect(Challenge.parse(vector.lines[0]) == vector.challenges) }
@@ -33,7 +33,7 @@ struct ChallengeTests {
   }
 
   @Test(
-    "challenge schemes and parameters are found case-insensitively, and the first of several equal parameters is used")
+    "looking up a challenge's scheme or parameter ignores case, and returns the first of several equal parameters")
   func lookup() {
     let challenge = Challenge.parse("bAsIc REALM=\"a\", realm=\"b\"")[0]
     #expect(challenge.isOf(scheme: "Basic") && !challenge.isOf(scheme: "Basi") && !challenge.isOf(scheme: "Basic2"))

@@ -70,7 +70,7 @@ struct FieldsTests {
     #expect(fields.wireLines == ["Host: h", "X: ", "Accept: c"])
   }
 
-  @Test("changing a copy of a message's fields doesn't change the original")
+  @Test("changing a copy of a Fields value doesn't change the original")
   func copies() {
     var copy = fields
     copy.remove("host")

@@ -76,7 +76,7 @@ struct HTTPDateTests {
     #expect(read.description.split(separator: " ")[3] == year)
   }
 
-  @Test("a written HTTP date is parsed to the same date, for every day of 400 years and many seconds of a day")
+  @Test("writing and parsing an HTTP date yields the same date, for every day of 400 years and many seconds of a day")
   func roundTrip() {
     for seconds in stride(from: Int64(43_199), to: 12_622_780_800, by: 86_400) {
       expectRoundTrip(seconds)
@@ -93,7 +93,7 @@ struct HTTPDateTests {
     }
   }
 
-  @Test("consecutive HTTP dates are in ascending order, and have the right names of the days of the week")
+  @Test("the HTTP dates of consecutive days are in ascending order, and have the right names of the days of the week")
   func order() throws {
     let names = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     for day in 0..<1000 {
@@ -104,7 +104,7 @@ struct HTTPDateTests {
     }
   }
 
-  @Test("points in time outside of the years 1 to 9999 have no HTTP date")
+  @Test("HTTPDate can't represent points in time outside of the years 1 to 9999")
   func bounds() {
     for seconds in [Int64.min, -62_135_596_801, 253_402_300_800, .max] {
       #expect(HTTPDate(secondsSince1970: seconds) == nil)
@@ -117,7 +117,7 @@ struct HTTPDateTests {
 @Suite("Retry-After")
 struct RetryAfterTests {
   @Test(
-    "a Retry-After field is parsed as a delay or a date, and converted to seconds",
+    "the parser reads Retry-After as a delay or a date, and converts it to seconds",
     arguments: [
       ("0", 0), ("120", 120), ("007", 7), ("2147483648", 2_147_483_648), ("2147483649", 2_147_483_648),
       ("99999999999999999999999", 2_147_483_648), ("Thu, 15 Jan 2026 12:01:40 GMT", 100),

@@ -19,7 +19,7 @@ struct HeadSerializerTests {
   }
 
   @Test(
-    "a serialized request head, split anywhere and followed by another request, is parsed to the same fields",
+    "parsing a serialized request head, split anywhere and followed by another request, yields the same fields",
     arguments: RequestVector.all.filter { $0.wire != nil })
   func readAgain(_ vector: RequestVector) throws {
     let bytes = Array(try #require(vector.wire).utf8)

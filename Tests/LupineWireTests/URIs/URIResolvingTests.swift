@@ -37,7 +37,7 @@ struct URIResolvingTests {
   }
 
   @Test(
-    "a URI reference is resolved against the given base URI",
+    "resolving a URI reference against a base URI yields the URI in the test table",
     arguments: [
       // References with a scheme, and references that begin with an authority. Dot segments are removed from their paths (§5.2.2).
       ("https://a/b?c", "http://x/y", "http://x/y"),
