@@ -19,7 +19,7 @@ struct ConcurrencyTests {
         group.addTask {
           var metrics: [ExchangeMetrics] = []
           for number in stride(from: worker, to: 1000, by: workerCount) {
-            // Each worker sends each of its requests to a different server.
+            // Each worker sends its requests to the servers in turn.
             let server = servers[(worker + number / workerCount) % servers.count]
             metrics.append(try await Self.ask(server, number, engine))
           }

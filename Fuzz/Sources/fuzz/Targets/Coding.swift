@@ -148,7 +148,7 @@ private struct Decoding {
   }
 }
 
-/// The result of decoding a body with zlib, libbrotli or libzstd directly, in a single call.
+/// The result of decoding a complete body with zlib, libbrotli or libzstd directly.
 private struct OneShot {
   private(set) var bytes: [UInt8] = []
   private(set) var isComplete = false
