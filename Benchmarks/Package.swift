@@ -14,7 +14,7 @@ let engine = Target.Dependency.product(name: "LupineEngine", package: "Lupine")
 
 let package = Package(
   name: "Benchmarks",
-  // Used by the other packages here: Micro, and each client that is written in Swift.
+  // The other packages in this folder use these products: Micro, and each client that is written in Swift.
   products: [
     .library(name: "LoadMeasure", targets: ["LoadMeasure"]),
     .library(name: "ResponseHeads", targets: ["ResponseHeads"]),

@@ -14,8 +14,8 @@ let package = Package(
   dependencies: [
     .package(name: "Benchmarks", path: ".."),
     .package(name: "Lupine", path: "../.."),
-    // Without its traits, the package doesn't require jemalloc, with which it would count allocations. Benchmarks/counts counts
-    // them.
+    // Without its traits, the benchmark package doesn't require jemalloc, with which it counts allocations. Benchmarks/counts
+    // counts them instead.
     .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
   ],
   targets: [

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from . import server
 from .clients import Client, Job
 
-WARM_UP_SHARE = 10  # a tenth of the requests, before the clock starts
+WARM_UP_SHARE = 10  # a tenth of the requests is sent before the measurement
 
 
 @dataclass(frozen=True)
 class Column:
-    """A figure: its key in a sample's values, and its format."""
+    """A column of the table of figures: the key of the figure in a sample's values, its title, and its format."""
 
     key: str
     figure: str  # without the unit
@@ -45,7 +45,7 @@ STARTS = (
 
 @dataclass(frozen=True)
 class Target:
-    """A bound for the figure of a row, or for its ratio to the sum of other rows' figures."""
+    """A target for the figure of a row, or for the ratio of this figure to the sum of other rows' figures."""
 
     text: str
     row: str
@@ -57,7 +57,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Row:
-    """A client in a case, with its additional arguments."""
+    """A row of a case: the client that does the work, with its additional arguments."""
 
     client: Client
     title: str = ""
@@ -79,7 +79,7 @@ class Row:
 
 @dataclass(frozen=True)
 class CodedRow(Row):
-    """A transfer whose body length is the size of a file that is created when the run starts."""
+    """A row whose expected body length is the size of a file that is created when the run starts."""
 
     file: str = ""
 
@@ -96,7 +96,7 @@ class CodedRow(Row):
 
 @dataclass(frozen=True)
 class Case:
-    """One table: the same work for every row."""
+    """A case: the work that the client of each row does, and the columns of the resulting table."""
 
     title: str
     rows: list
@@ -124,7 +124,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Folders:
-    """The directories of a run."""
+    """The directories for the files of a run."""
 
     state: str  # the server's
     downloads: str

@@ -23,7 +23,7 @@ WRK_SECONDS = 3
 
 @dataclass(frozen=True)
 class Job:
-    """One run of a program."""
+    """The work of one run of a program: the URL, and the numbers of requests."""
 
     url: str
     requests: int
@@ -40,9 +40,9 @@ class Client:
     command: Callable[[Job], list]
     programs: tuple = ()
     libraries: tuple = ()
-    # A divisor of the number of requests, for slow clients.
+    # The number of requests is divided by this. It is above 1 for slow clients.
     share: int = 1
-    # The warm-up command of a client whose program has no option for a warm-up.
+    # Returns the warm-up command of a client whose program has no option for a warm-up.
     warm_up: Callable[[Job], list] | None = None
 
 

@@ -31,7 +31,7 @@ class Failure(Exception):
 
 @dataclass
 class Cores:
-    """The times of the two cores from /proc/stat, in ticks."""
+    """The times that the two cores have spent since the start of the system, from /proc/stat, in ticks."""
 
     total: float
     stolen: float

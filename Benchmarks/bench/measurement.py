@@ -25,7 +25,7 @@ WATCH_SECONDS = 0.05
 
 @dataclass
 class Sample:
-    """One client's run."""
+    """The figures of one run of a client, and the load of the machine meanwhile."""
 
     values: dict  # the figures, by the keys of the columns in cases.py
     server: float  # the load of the server's core, from 0 to 1
@@ -53,7 +53,7 @@ class Ended:
 
 
 def execute(command, environment):
-    """Runs a command on the client's core."""
+    """Runs a command on the client's core, and returns its output and resource usage."""
     command = [str(part) for part in command]
     begin = time.monotonic()
     process = subprocess.Popen(
@@ -74,7 +74,7 @@ def execute(command, environment):
 
 
 class Watch:
-    """Polls the peak resident set size of a process until it exits; the value from wait4 includes its parent's."""
+    """Polls the peak resident set size of a process until it exits. The value from wait4 would include the parent's."""
 
     def __init__(self, pid):
         self.status = Path(f"/proc/{pid}/status")
@@ -127,7 +127,7 @@ def figures(ended, case, row, job):
 
 
 def launches(case, row, job, environment):
-    """Starts a program several times; returns the median of the short run times, and all results."""
+    """Starts a program several times. Returns the median of the run times with other figures, and the results of all runs."""
     command = row.client.command(job)
     all_ended = [execute(command, environment) for _ in range(case.launches)]
     with tempfile.NamedTemporaryFile() as stripped:

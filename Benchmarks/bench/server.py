@@ -107,7 +107,7 @@ def configuration(state, needs):
 
 
 class Server:
-    """A running nginx."""
+    """The running nginx that serves all clients."""
 
     def __init__(self, state, needs):
         conf, self.log = Path(state) / "nginx.conf", Path(state) / "error.log"

@@ -6,7 +6,7 @@ from .machine import OTHERS_MAX, STOLEN_MAX
 
 
 def spread(values, digits):
-    """Returns the median, with minimum and maximum in parentheses."""
+    """Returns the median of the values as text, with the minimum and the maximum in parentheses."""
     low, high = min(values), max(values)
     if f"{low:.{digits}f}" == f"{high:.{digits}f}":
         return f"{low:,.{digits}f}"
@@ -14,7 +14,7 @@ def spread(values, digits):
 
 
 def values_of(samples, key):
-    """Returns a figure of every round, or None if the client doesn't report it."""
+    """Returns the values of a figure in all rounds, or None if the client doesn't report the figure."""
     values = [sample.values.get(key) for sample in samples]
     return None if None in values else values
 
@@ -41,7 +41,7 @@ def figure_table(case, samples):
 
 
 def ratio_table(case, samples):
-    """The ratio of each figure to that of the first row, calculated within each round."""
+    """Returns the table of ratios: each figure divided by that of the first row in the same round."""
     base = case.rows[0]
     rows = []
     for row in case.rows[1:]:
@@ -87,7 +87,7 @@ def notes(samples):
 
 
 def section(case, samples):
-    """Returns the Markdown of a case."""
+    """Returns the tables of a case as Markdown."""
     parts = [f"**{case.title}**", case.note, figure_table(case, samples)]
     if len(case.rows) > 1:
         parts.append(ratio_table(case, samples))

@@ -14,12 +14,12 @@ def row(client, title="", name="", *arguments, path="", expected_output=None):
 
 
 def obligations(*arguments):
-    """The lower bound of the API's cost: only the queues, the notifications, the URL and the task."""
+    """A row with the lower bound of the API's cost: only the queues, the notifications, the URL and the task."""
     return row("load-api", "The API's contract, nothing else", "obligations", "--mode", "obligations", *arguments)
 
 
 def small(in_flight):
-    """Small responses, with this number of requests in flight."""
+    """A case with small responses, and this number of requests in flight."""
     engine_of_loop = row("load-engine-async", "Lupine's engine, async on its loop", "on-loop", "--mode", "loop")
     rows = [
         row("load-api"), obligations(), row("load-engine-async"), engine_of_loop, row("load-engine-callback"),
@@ -47,7 +47,7 @@ def small(in_flight):
 
 
 def decoded(size, requests):
-    """JSON of the given size, decoded into a type."""
+    """A case in which JSON of the given size is decoded into a Swift type."""
     bytes_ = fixtures.JSON_BYTES[size]
     both = row("load-api", "serializingData() and a separate JSONDecoder", "by-hand", "--mode", "data-then-decode")
     rows = [
@@ -108,7 +108,7 @@ def uploads(folders):
 
 
 def coded(coding, library):
-    """Text with a content coding, compared with the costs of the library alone and of the transfer alone."""
+    """A case that decodes text with a content coding, and compares that with the library alone and the transfer alone."""
     path, plain = f"/coded/{coding}/text.{coding}", f"/files/text.{coding}"
     size = ("--body-bytes", fixtures.TEXT_BYTES)
 

@@ -39,7 +39,7 @@ const char *const *lupine_faults_calls(enum lupine_fault_group group) {
   return groups[group];
 }
 
-// Arming happens while no thread counts. Setting `is_armed` makes the other variables visible to the threads that do.
+// Must be called while no thread counts calls. Setting `is_armed` makes the other variables visible to the threads that count.
 void lupine_faults_arm(const char *call, long n, int which) {
   lupine_faults_disarm();
   strncpy(armed, call, sizeof armed - 1);

@@ -20,12 +20,12 @@ struct fault {
 #define NOTHING { SHAPE_NOTHING, 0 }
 #define SPURIOUS { SHAPE_SPURIOUS, 0 }
 
-/// Counts a call. Returns true, and sets `out`, if this is the call to fail.
+/// Counts a call of a function. If this is the call to fail, returns true and sets `out` to the way in which it must fail.
 bool strike(const char *call, const struct fault *faults, int count, struct fault *out);
 
-/// Returns whether an address is in the code of the program itself, which contains all of Lupine.
+/// Returns whether a code address belongs to the program itself, which contains all of Lupine, and not to a shared library.
 bool is_own(const void *address);
-/// Returns whether a path is in the folder passed to `lupine_faults_begin`.
+/// Returns whether a path begins with the folder that was passed to `lupine_faults_begin`.
 bool is_inside(const char *path);
 
 void set_waiting(int milliseconds);

@@ -62,7 +62,7 @@ int ftruncate(int fd, off_t count) {
   return NEXT(ftruncate)(fd, count);
 }
 
-// Closes the descriptor even if the call fails, as Linux does.
+// Closes the descriptor even if close fails, as Linux does.
 int close(int fd) {
   struct fault fault;
   int result = NEXT(close)(fd);

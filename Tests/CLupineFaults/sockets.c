@@ -40,7 +40,7 @@ int connect(int fd, const struct sockaddr *address, socklen_t length) {
   return NEXT(connect)(fd, address, length);
 }
 
-// The program only reads SO_ERROR, whose value is the reason why connecting failed.
+// The only option that the program reads is SO_ERROR, whose value is the reason why connecting failed.
 int getsockopt(int fd, int level, int option, void *value, socklen_t *length) {
   struct fault fault;
   if (FAILS("getsockopt", E(ECONNREFUSED), E(ETIMEDOUT), E(EHOSTUNREACH), E(ECONNRESET), {SHAPE_NOTHING, ENOBUFS})) {
@@ -104,7 +104,7 @@ int eventfd(unsigned int count, int flags) {
   return NEXT(eventfd)(count, flags);
 }
 
-// The descriptor registered last. A spurious event reports it as ready.
+// The descriptor that was registered last with epoll. A spurious event reports this descriptor as ready.
 static _Atomic uint64_t last_token;
 static atomic_int last_number = -1;
 

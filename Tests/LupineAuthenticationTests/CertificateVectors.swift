@@ -4,7 +4,7 @@
 @testable import LupineWire
 
 enum CertificateVectors {
-  /// ECDSA with SHA-256.
+  /// A self-signed certificate in DER whose signature uses ECDSA with SHA-256.
   static let sha256 = der(
     """
     MIIBbTCCAROgAwIBAgIUF6fG2+USOIZhbyIQaIM+u/4+KqYwCgYIKoZIzj0EAwIwDDEKMAgGA1UEAwwBaDAeFw0yNjExMjQwNzM1MDVaFw0zNjEx\
@@ -13,7 +13,7 @@ enum CertificateVectors {
     9zuf9cxh/MpCRVl+gHYwDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiB0EenN5IBYgdL+sSV5f768EmtpbnXnH/RjB3YQ3PZkAwIh\
     AJH5SxsSBpLM1R/xPwg62TFOnat7TyD2yD0HNMpG6vWt
     """)
-  /// ECDSA with SHA-384.
+  /// A self-signed certificate in DER whose signature uses ECDSA with SHA-384.
   static let sha384 = der(
     """
     MIIBbjCCAROgAwIBAgIUaZpwb3w9wD/51yec9Bm71iRqnukwCgYIKoZIzj0EAwMwDDEKMAgGA1UEAwwBaDAeFw0yNjExMjQwNzM1MDVaFw0zNjEx\
@@ -22,7 +22,7 @@ enum CertificateVectors {
     kQ83hiYR7NsgIHmxn5gwDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAwNJADBGAiEA6NZhki1O8t2CRRDkBmU4/Wp9hrgkh2pLnmkB0LEdTrIC\
     IQCjnPtX5W414tVvm0aIPai0RH1zG+uwPMCeAqk3s3/nLg
     """)
-  /// ECDSA with SHA-1.
+  /// A self-signed certificate in DER whose signature uses ECDSA with SHA-1.
   static let sha1 = der(
     """
     MIIBbDCCARKgAwIBAgIUZ9i+k2bXriCmM/jTffbMsXD8rIcwCQYHKoZIzj0EATAMMQowCAYDVQQDDAFoMB4XDTI2MTEyNDA3MzUwNVoXDTM2MTEy\
@@ -31,7 +31,7 @@ enum CertificateVectors {
     JPNOqJzF6HZUGgUfaTAPBgNVHRMBAf8EBTADAQH/MAkGByqGSM49BAEDSQAwRgIhAMyRCgI89HdXzFu6ZGrz3vSwPvK+YpiZ2BKErFRNXV6aAiEA\
     qhJlMLBGeB5+fw85oGO5vO7r0sdkg8Fkk2J3khoRoNw
     """)
-  /// Ed25519, which has no hash function.
+  /// A self-signed certificate in DER whose signature is Ed25519, a scheme without a separate hash function.
   static let ed25519 = der(
     """
     MIIBLDCB36ADAgECAhQyC+irVj5KV9N0n86defVK+Yy8KDAFBgMrZXAwDDEKMAgGA1UEAwwBaDAeFw0yNjExMjQwNzM1MDVaFw0zNjExMjEwNzM1\

@@ -8,7 +8,7 @@ import Testing
 @Suite("ChannelBinding")
 struct ChannelBindingTests {
   @Test(
-    "the hash function of a TLS channel binding follows the certificate's signature, with SHA-256 in place of SHA-1"
+    "a TLS channel binding uses the hash function of the certificate's signature, but SHA-256 in place of SHA-1"
   )
   func functions() {
     let vectors: [([UInt8], MessageDigest)] = [
@@ -20,7 +20,8 @@ struct ChannelBindingTests {
   }
 
   @Test(
-    "a TLS channel binding is nil if the signature has no hash function or the input isn't exactly one certificate")
+    "there is no TLS channel binding if the certificate's signature has no hash function, or if the certificate is malformed"
+  )
   func none() {
     #expect(!CertificateVectors.ed25519.isEmpty && ChannelBinding(serverCertificate: CertificateVectors.ed25519) == nil)
     #expect(ChannelBinding(serverCertificate: []) == nil)
@@ -28,7 +29,7 @@ struct ChannelBindingTests {
   }
 
   @Test(
-    "the hash functions and HMAC return the values of their published test vectors",
+    "Digest's hash functions and HMAC return the values of their published test vectors",
     arguments: [
       // RFC 1321 §A.5, and the examples of NIST for the message "abc".
       (.md5, "900150983cd24fb0d6963f7d28e17f72"),
@@ -37,7 +38,7 @@ struct ChannelBindingTests {
     ] as [(MessageDigest, String)])
   func hashes(digest: MessageDigest, value: String) throws {
     #expect(hex(try #require(digest.hash(Array("abc".utf8)))) == value)
-    // RFC 2202 §2 and RFC 4231 §4.3.
+    // The HMAC values of RFC 2202 §2 and RFC 4231 §4.3.
     let codes: [MessageDigest: String] = [
       .md5: "750c783e6ab0b503eaa86e310a5db738",
       .sha256: "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",

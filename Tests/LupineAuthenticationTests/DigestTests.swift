@@ -6,13 +6,13 @@ import Testing
 
 @testable import LupineAuthentication
 
-/// Returns the first challenge of a line, read as Digest.
+/// Parses the value of a WWW-Authenticate field, and returns its first challenge as a Digest challenge.
 func digestChallenge(_ line: String) throws -> DigestChallenge {
   try DigestChallenge(try #require(Challenge.parse(line).first))
 }
 
 extension DigestSession {
-  /// Returns the Digest proof for GET /x without content.
+  /// Returns the Digest credentials for a `GET` request without content, by default for the target `/x`.
   fileprivate mutating func proof(clientNonce: String = "c", target: String = "/x") throws -> DigestProof {
     try proof(method: "GET", target: target, clientNonce: clientNonce) { _ in nil }
   }
@@ -31,7 +31,7 @@ struct DigestTests {
   }
 
   @Test(
-    "the Digest response for each challenge equals a published value or one that was computed independently",
+    "for each test challenge, the client computes the published Digest response, or the one that Python computed",
     arguments: DigestVector.all)
   func vectors(_ vector: DigestVector) throws {
     var session = try DigestSession(
@@ -64,7 +64,7 @@ struct DigestTests {
   }
 
   @Test(
-    "Digest sends the user name quoted, or as username* if the server supports UTF-8 or the name can't be quoted",
+    "the client quotes the Digest user name, or sends username* if the server supports UTF-8 or the name can't be quoted",
     arguments: [
       ("me", "", "username=\"me\""), ("m\"e\\", "", "username=\"m\\\"e\\\\\""), ("é", "", "username=\"é\""),
       ("é", ", charset=utf-8", "username*=UTF-8''%C3%A9"), ("me", ", charset=UTF-8", "username=\"me\""),
@@ -93,7 +93,7 @@ struct DigestTests {
   }
 
   @Test(
-    "a Digest challenge that can't be answered is refused with an error that states the reason",
+    "a Digest challenge that the client can't answer is refused with an error that states the reason",
     arguments: [
       ("Digest", .missing("realm")), ("Digest nonce=n", .missing("realm")), ("Digest realm=r", .missing("nonce")),
       ("Digest abc=", .missing("realm")), ("Digest realm=r, nonce=n, algorithm=SHA-512", .unknownAlgorithm),
@@ -108,14 +108,14 @@ struct DigestTests {
     #expect(throws: defect) { try digestChallenge(line) }
   }
 
-  @Test("if a Digest challenge's domain parameter lists more URIs than the limit, the excess URIs are dropped")
+  @Test("if a Digest challenge's domain parameter lists more URIs than the limit, the client ignores the excess URIs")
   func domains() throws {
     let list = String(repeating: "/a ", count: 10_000)
     #expect(
       try digestChallenge("Digest realm=r, nonce=n, domain=\"\(list)\"").domain.count == DigestChallenge.domainCountMax)
   }
 
-  @Test("if the server's only Digest qop is auth-int, a request whose body can't be hashed in advance is refused")
+  @Test("if the server's only Digest qop is auth-int, the client refuses to send a body that it can't hash in advance")
   func unknownContent() throws {
     var session = try session("Digest realm=r, nonce=n, qop=auth-int")
     #expect(throws: DigestSession.Failure.contentIsUnknown) { try session.proof() }
@@ -147,10 +147,10 @@ struct DigestTests {
     let second = try session.proof(clientNonce: "c3")
     #expect(second.parameter("nonce") == "n2" && second.parameter("nc") == "00000001")
     #expect(second.parameter("response") == "fe308f9ac2a44a6be289cdbe96aa4725dd1225adf8036a80700cc0abda7bffe8")
-    // The announcement of an older response doesn't replace the newer nonce.
+    // A later nextnonce for the first request doesn't replace the nonce that the second request has already used.
     session.adopt("n3", announcedFor: first)
     #expect(try session.proof().parameter("nonce") == "n2")
-    // Repeating the current nonce doesn't restart its count.
+    // A nextnonce that repeats the current nonce doesn't restart its count.
     session.adopt("n2", announcedFor: second)
     #expect(try session.proof().parameter("nc") == "00000003")
     session.adopt(String(repeating: "n", count: DigestChallenge.valueBytesMax + 1), announcedFor: second)
@@ -189,7 +189,7 @@ struct DigestTests {
   private let challenge = "Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256"
 
   @Test(
-    "a Digest rspauth proves the server's identity only in the response to the request for which it was computed",
+    "a Digest rspauth proves the server's identity only if it was computed for the request that the response answers",
     arguments: [
       ("rspauth=\"a0324a39089809cf7f1c106fe43eee9e5d9d4e4009dbb8da184379558387a332\"", .proven),
       (
@@ -210,7 +210,7 @@ struct DigestTests {
     #expect(try session.proof().verify(DigestInformation(field)) { content } == verdict)
   }
 
-  @Test("a Digest rspauth with qop=auth-int isn't accepted as proof if the content of the response is unknown")
+  @Test("a Digest rspauth with qop=auth-int doesn't prove the server's identity if the response's content is unknown")
   func unknownResponseContent() throws {
     var session = try session(challenge)
     let information = DigestInformation("qop=auth-int, rspauth=x, nextnonce=\"m\"")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineAuthentication
 
-/// A challenge and the request that answers it.
+/// A Digest challenge, the request and password with which a client answers it, and the expected Authorization parameters.
 struct DigestVector: Sendable, CustomTestStringConvertible {
   let name: String
   let challenge: String
@@ -15,7 +15,7 @@ struct DigestVector: Sendable, CustomTestStringConvertible {
   var target = "/dir/index.html"
   var clientNonce = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
   var content = ""
-  /// The parameters of the credentials.
+  /// The expected parameters of the Authorization field, by name.
   let parameters: [String: String]
 
   var testDescription: String { name }
@@ -23,7 +23,7 @@ struct DigestVector: Sendable, CustomTestStringConvertible {
   static let all: [DigestVector] = published + computed
 
   private static let published = [
-    // RFC 7616 §3.9.1.
+    // The example of RFC 7616 §3.9.1.
     DigestVector(
       name: "RFC 7616 §3.9.1 with MD5",
       challenge: """
@@ -49,7 +49,7 @@ struct DigestVector: Sendable, CustomTestStringConvertible {
         "response": "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1",
         "opaque": "FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS",
       ]),
-    // RFC 2617 §3.5.
+    // The example of RFC 2617 §3.5.
     DigestVector(
       name: "RFC 2617 §3.5",
       challenge: """
@@ -62,7 +62,7 @@ struct DigestVector: Sendable, CustomTestStringConvertible {
         "nonce": "dcd98b7102dd2f0e8b11d0f600bfb0c093", "nc": "00000001", "cnonce": "0a4f113b", "qop": "auth",
         "response": "6629fae49393a05397450978507c4ef1", "opaque": "5ccc069c403ebaf9f0171e9517f40e41",
       ]),
-    // RFC 2069 §2.4, as erratum 749 corrects it.
+    // The example of RFC 2069 §2.4, as erratum 749 corrects it.
     DigestVector(
       name: "RFC 2069 §2.4 without qop",
       challenge: """
@@ -109,7 +109,7 @@ struct DigestVector: Sendable, CustomTestStringConvertible {
       ]),
   ]
 
-  /// Each algorithm with each qop, and a realm that has to be escaped. Python's hashlib computed the responses.
+  /// Challenges with each algorithm and each qop, and one whose realm must be escaped. Python's hashlib computed the responses.
   private static let computed = [
     ("MD5", "auth", "1f56e99f5f248b38b637addd19285ab9"),
     ("MD5", "auth-int", "733d0886d12b7347eb86e5d85aeb03dd"),

@@ -58,7 +58,7 @@ struct NTLMTests {
 
   // MARK: Messages
 
-  /// Returns a challenge that a test may damage.
+  /// Returns the bytes of an NTLM challenge message. Some tests damage these bytes.
   private func challenge(
     flags: UInt32 = 0xA288_8205, attributes: [NTLMAttribute] = [NTLMAttribute(identifier: 2, value: [0x44, 0])]
   ) -> [UInt8] {
@@ -81,7 +81,7 @@ struct NTLMTests {
       time: 0x0102_0304_0506_0708, nonce: Self.clientNonce)
   }
 
-  /// Returns the payload of the last NTLM message whose length and offset are stored at `position`.
+  /// Returns the payload in an NTLM AUTHENTICATE message whose length and offset are stored at `position`.
   private func payload(at position: Int, of message: [UInt8]) -> [UInt8] {
     let offset = Int(message.littleEndianWord(at: position + 4))
     return Array(message[offset..<offset + Int(message.littleEndianHalf(at: position))])
@@ -110,7 +110,7 @@ struct NTLMTests {
     #expect(payload(at: 44, of: last).isEmpty && payload(at: 52, of: last).isEmpty)
     #expect(last.littleEndianWord(at: 60) == 0xA288_8205)
 
-    // The NTLMv2 proof covers the server's time and all attributes, including those that the client adds.
+    // The NTLMv2 proof is computed over the server's time and all attributes, including those that the client adds.
     let response = payload(at: 20, of: last)
     let key = try NTLMResponse.key(user: "User", domain: "Domain", password: "Password")
     let proof = try NTLMResponse.code(Self.serverNonce + response[16...], key: key)

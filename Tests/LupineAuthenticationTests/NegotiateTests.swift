@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Negotiate")
 struct NegotiateTests {
-  /// A context that returns scripted steps, and records the tokens it was given.
+  /// A security context that returns the given steps in order, and throws if the server's token isn't the expected one.
   private struct ScriptedContext: SecurityContext {
     var steps: [SecurityContextStep]
     var expected: [[UInt8]?]
@@ -30,7 +30,8 @@ struct NegotiateTests {
     try handshake.finish([2])
   }
 
-  @Test("if a Negotiate security context needs several steps, each challenge is answered with the next step's token")
+  @Test(
+    "if a Negotiate security context needs several steps, the client answers each challenge with the next step's token")
   func severalSteps() throws {
     var handshake = handshake([.proceed([1]), .established([3], isMutual: true)], expecting: [nil, [2]])
     #expect(try handshake.start() == [1])
@@ -58,7 +59,8 @@ struct NegotiateTests {
   }
 
   @Test(
-    "a 401 that completes a Negotiate context means a refused credential, even if its token proves the identity")
+    "a 401 that completes a Negotiate context means a refused credential, even if the 401's token proves the server's identity"
+  )
   func refusedUser() throws {
     for isMutual in [true, false] {
       var handshake = handshake([.proceed([1]), .established(nil, isMutual: isMutual)], expecting: [nil, [2]])

@@ -15,7 +15,7 @@ struct OfferTests {
   }
 
   @Test(
-    "the authentication schemes that a server offers are sorted by strength, without unknown or malformed challenges",
+    "the client sorts the authentication schemes that a server offers by strength, and drops unknown or malformed challenges",
     arguments: [
       ("Basic realm=b, Digest realm=d, nonce=n, Negotiate, NTLM", ["negotiate -", "ntlm -", "MD5 d", "basic b"]),
       (
@@ -67,7 +67,7 @@ struct OfferTests {
     #expect(try downgrade(to: "Basic realm=r", after: [Self.digest], isEncrypted: true) == nil)
   }
 
-  @Test("a Digest challenge without qop is refused if an earlier challenge of the server had a qop")
+  @Test("the client refuses a Digest challenge without qop if an earlier challenge of the server had a qop")
   func protectionRemoved() throws {
     let legacy = "Digest realm=r, nonce=n"
     #expect(try downgrade(to: legacy, after: [Self.digest]) == .protectionRemoved)
@@ -76,7 +76,7 @@ struct OfferTests {
     #expect(try downgrade(to: Self.digest, after: [legacy]) == nil)
   }
 
-  @Test("a Digest challenge with a weaker hash function than in an earlier challenge of the server is refused")
+  @Test("the client refuses a Digest challenge with a weaker hash function than in an earlier challenge of the server")
   func weakerAlgorithm() throws {
     let strong = Self.digest + ", algorithm=SHA-512-256"
     #expect(

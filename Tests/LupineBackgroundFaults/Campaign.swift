@@ -7,7 +7,7 @@ import LupineTransferStore
 import LupineURLSession
 import Synchronization
 
-/// The number of uploads that the server has received.
+/// Counts the uploads that the test server has received.
 private final class Arrivals: Sendable {
   private let number = Mutex(0)
 
@@ -16,7 +16,7 @@ private final class Arrivals: Sendable {
   func add() { number.withLock { $0 += 1 } }
 }
 
-/// All faults of the calls on files, and of those that send and receive.
+/// Runs a background download and a background upload once for each system call that can fail, and makes that call fail.
 struct Campaign {
   private let folder: URL
   private let growth: Int
@@ -27,12 +27,12 @@ struct Campaign {
   // LeakSanitizer doesn't recognize the pointer in a static variable of type Data.
   private static let content = (0..<40_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
   private static let answer = Array("answer".utf8)
-  /// The calls whose failures are tested. LupineFaults tests the others: those that open connections and run the loop.
+  /// The functions that the runs let fail. LupineFaults tests the other functions, which open connections and run the event loop.
   private static let calls = [
     "open", "fstat", "pread", "pwrite", "ftruncate", "close", "rename", "renameat2", "fdatasync", "flock", "unlink",
     "mkdir", "send", "recv", "sendfile",
   ]
-  /// The number of runs with problems after which the campaign ends.
+  /// The campaign ends early after this number of runs with problems.
   private static let problemsMax = 4
 
   init(folder: URL, growth: Int) throws {
@@ -49,13 +49,13 @@ struct Campaign {
     try Data(Self.content).write(to: folder.appending(path: "body"))
   }
 
-  /// Returns whether no run had a problem.
+  /// Performs all runs. Returns true if no run had a problem and enough different system calls failed.
   func run() -> Bool {
     defer {
       server.stop()
       try? FileManager.default.removeItem(at: folder)
     }
-    // Opens what a process opens only once.
+    // Opens the files and libraries that a process opens only once, so that the later runs don't.
     let before = problems(call: "", n: 0, variant: 0)
     for problem in before { print("without a fault: \(problem)") }
     var (wrong, runs, struck) = (before.isEmpty ? 0 : 1, 1, [String]())
@@ -77,11 +77,12 @@ struct Campaign {
       if count > 0 { struck.append("\(call) \(count)") }
     }
     print("\(runs) runs, \(wrong) wrong; failed: \(struck.joined(separator: " "))")
-    // A campaign in which hardly any call failed has tested nothing.
+    // A campaign in which hardly any call failed would have tested nothing.
     return wrong == 0 && struck.count >= Self.calls.count / 2
   }
 
-  /// Makes the n-th call of the function fail during the transfers of a session, and returns the problems of the run.
+  /// Performs the transfers while the `n`-th call of the system function `call` fails, and returns descriptions of the problems.
+  /// The variant is the way in which the call fails, such as its error code.
   private func problems(call: String, n: Int, variant: Int) -> [String] {
     try? FileManager.default.removeItem(at: folder.appending(path: "sessions"))
     lupine_faults_arm(call, n, CInt(variant))
@@ -92,7 +93,9 @@ struct Campaign {
     return problems(first, second) + (arrivals.count == arrivalCount ? [] : ["a completed upload was sent again"])
   }
 
-  /// Creates a session, with a download and an upload if it is the first one. Returns its events, or nil if it doesn't end.
+  /// Creates a background session and waits for its end. The first session also gets a download and an upload.
+  ///
+  /// Returns the session's events, or nil if the session doesn't end within 30 s.
   private func perform(isFirst: Bool) -> Observer.Events? {
     let configuration = URLSessionConfiguration.background(withIdentifier: Self.identifier)
     configuration.lupineBackground.directory = folder.appending(path: "sessions")

@@ -1,18 +1,18 @@
-// Observer: notes the events of a session.
+// Observer: a delegate that records the events of a background session.
 
 import CLupineFaults
 import Foundation
 import LupineURLSession
 import Synchronization
 
-/// Notes the files, the bodies and the completions of a session's tasks, and the end of the session.
+/// A session delegate that records the downloaded files, the bodies and the completions of tasks, and the end of the session.
 final class Observer: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate, Sendable {
   struct Events: Sendable {
     var files: [Data] = []
     var body = Data()
-    /// The number and the error's code of each completed task. The code is nil for a task without an error.
+    /// The task identifier and the error code of each completed task. The code is nil for a task that succeeded.
     var completions: [(number: Int, code: URLError.Code?)] = []
-    /// The reason why the session couldn't be used, or nil if it could.
+    /// The code of the error with which the session became invalid, or nil if there was no error.
     var invalidity: URLError.Code?
   }
 

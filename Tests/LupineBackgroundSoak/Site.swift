@@ -1,4 +1,4 @@
-// Site: the origin of the soak. Its resources change, its connections break, and it counts the uploads.
+// Site: the origin server of the background soak. It changes its resources, breaks connections and counts uploads.
 
 import Glibc
 import LupineOrigin
@@ -6,24 +6,24 @@ import LupineRandom
 import LupineWire
 import Synchronization
 
-/// The resources and the uploads of the soak.
+/// The origin server of the background soak: serves the downloads, and counts the uploads.
 final class Site: Sendable {
   private struct State {
     var versions: [String: Int] = [:]
-    /// The number of complete uploads by name.
+    /// The number of times that each upload has arrived completely, by the upload's name.
     var arrivals: [String: Int] = [:]
-    /// The uploads whose response a worker has recorded.
+    /// The names of the uploads whose response a worker process has recorded.
     var answered: Set<String> = []
     var problems: [String] = []
     var requestCount: UInt64 = 0
     var resumedCount = 0
-    /// The worker to kill, and the number of steps until then.
+    /// The worker process to kill, and the number of steps of this server until then.
     var victim: (process: pid_t, stepsLeft: Int)?
   }
 
   private let state = Mutex(State())
 
-  /// The content of a resource or upload: it depends on the name and the version.
+  /// Returns the bytes of a download or an upload, which depend on its name and version: 1 to 150,000 random bytes.
   static func content(_ name: String, version: Int = 0) -> [UInt8] {
     var random = SplitMix64(seed: UInt64(truncatingIfNeeded: name.hashed &+ version &* 7919))
     var bytes: [UInt8] = []
@@ -43,22 +43,22 @@ final class Site: Sendable {
 
   func arrivalCount(_ name: String) -> Int { state.withLock { $0.arrivals[name] ?? 0 } }
 
-  /// The number of versions that a resource has had.
+  /// The number of versions of the resource so far, including the present one.
   func versionCount(_ name: String) -> Int { state.withLock { $0.versions[name] ?? 0 } + 1 }
 
-  /// Marks uploads as answered. If one of them arrives again, that is a problem.
+  /// Marks uploads as completed. If one of them arrives again, the site reports a problem.
   func setAnswered(_ names: some Sequence<String>) { state.withLock { $0.answered.formUnion(names) } }
 
-  /// Changes the resource.
+  /// Replaces the resource with its next version, whose content differs.
   func change(_ name: String) { state.withLock { $0.versions[name, default: 0] += 1 } }
 
-  /// Kills a worker when the site has taken `stepCount` more steps: receiving a request, or sending a piece of a response.
+  /// Kills a worker process after `stepCount` more steps of the site. A step is receiving a request or sending part of a response.
   func kill(_ process: pid_t, afterSteps stepCount: Int) {
     state.withLock { $0.victim = (process, stepCount) }
     takeStep()
   }
 
-  /// Kills no worker any more. Must be called when the worker has ended, because another process may get its number.
+  /// Cancels the order to kill a worker. Must be called once the worker has ended, because another process may get its process ID.
   func spare() { state.withLock { $0.victim = nil } }
 
   private func takeStep() {
@@ -96,11 +96,11 @@ final class Site: Sendable {
       return state.answered.contains(name)
     }
     if isKnown { report("\(name) was answered, and arrived again") }
-    // Closes the connection before the response, so that the upload has to be sent again.
+    // Sometimes closes the connection before the response, so that the worker must send the upload again.
     if random.number(0...9) == 0 { return peer.close() }
     let body = Array("answer to \(name)".utf8)
     try peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n")
-    // The pause lets workers process the head before they are killed.
+    // The pause lets a worker process the head before the worker is killed.
     try peer.pause(for: .milliseconds(random.number(0...30)))
     takeStep()
     try peer.send(body)
@@ -135,6 +135,6 @@ final class Site: Sendable {
 }
 
 extension String {
-  /// A hash that, unlike Swift's, is the same in each process.
+  /// A hash of the string that, unlike `hashValue`, is the same in each process.
   fileprivate var hashed: Int { utf8.reduce(5381) { $0 &* 33 &+ Int($1) } }
 }

@@ -6,20 +6,20 @@ import LupineRandom
 import LupineTestSupport
 import LupineTransferStore
 
-/// Runs rounds until the time is over. In each round, several workers are killed, and the last one completes the
-/// remaining transfers. Then everything must have arrived.
+/// Runs rounds of background transfers until the time is over. In each round, several worker processes are killed, and a last one
+/// completes the remaining transfers. Then every file must have arrived.
 struct Soak {
   private let seconds: Int
   private let transferCount: Int
   private let folder: String
   private let site = Site()
 
-  /// The longest time of a worker, in seconds: 120.
+  /// The time after which a worker process that hasn't ended is aborted, in seconds: 120.
   private static let workerSecondsMax = 120
-  /// The number of workers that are killed in a round.
+  /// The number of worker processes that are killed in each round.
   private static let killedCount = 6
-  /// The number of the site's steps after which a worker is killed, per transfer. A transfer takes at least two steps, so the
-  /// workers of a round are killed before they have completed all transfers, however slow the machine is.
+  /// A worker is killed after at most this number of the site's steps per transfer. A transfer takes at least two steps, so the six
+  /// killed workers of a round can't complete all transfers, however slow the machine is.
   private static let killedStepsPerTransferMax = 0.3
 
   init(seconds: Int, transferCount: Int) throws {
@@ -28,7 +28,7 @@ struct Soak {
     folder = "/tmp/lupine-background-soak-\(getpid())"
   }
 
-  /// Returns whether everything has arrived.
+  /// Runs the soak. Returns true if every transfer has arrived and no problem was reported.
   func run() throws -> Bool {
     for name in ["done", "uploads"] {
       try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
@@ -68,13 +68,13 @@ struct Soak {
     return try ChildProcess([program, "work", folder, url] + names)
   }
 
-  /// Runs a worker that isn't killed, until all is done.
+  /// Runs a worker process that isn't killed, until it has completed all transfers.
   private func finish(_ names: [String], _ url: String) throws {
     let status = awaitEnd(of: try start(names, url))
     if status != 0 { site.report("the last worker ended with the status \(status)") }
   }
 
-  /// Waits until the worker has ended, and returns its status. A worker that takes too long is aborted.
+  /// Waits until the worker process has ended, and returns its status. Aborts a worker that takes too long.
   private func awaitEnd(of worker: ChildProcess) -> Int32 {
     let identifier = worker.processIdentifier
     let limit = DispatchWorkItem { kill(identifier, SIGABRT) }
@@ -85,8 +85,8 @@ struct Soak {
 
   private var store: String { "\(folder)/sessions/\(Worker.identifier)" }
 
-  /// Marks the uploads as answered whose response is recorded, either in the session's records or in a file that a worker has
-  /// written.
+  /// Tells the site which uploads are complete: those whose response is recorded in the session's records, or in a file that a
+  /// worker has written.
   private func noteAnswered(_ names: [String]) throws {
     let records = try TransferStore(folder: store)
     defer { records.close() }
@@ -107,7 +107,7 @@ struct Soak {
       }
       if name.hasPrefix("u") {
         let text = String(decoding: data, as: UTF8.self)
-        // If a worker was killed between the head and the body of an answer, the next worker reports that.
+        // If a worker was killed between the head and the body of a response, the next worker reports that error instead.
         if text != "answer to \(name)", !text.contains("before you send the file again") {
           site.report("\(name) ended with \(text)")
         }

@@ -4,10 +4,10 @@ import Foundation
 import LupineURLSession
 import Synchronization
 
-/// Performs the transfers with the given names that no earlier process has completed. A name that begins with "d" is a
-/// download, one with "u" an upload of the file with that name.
+/// A worker process: performs those of the named transfers that no earlier worker has completed. A name that begins with "d" is a
+/// download, and one that begins with "u" an upload of the file with that name.
 final class Worker: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate, Sendable {
-  /// The identifier of the session, which all workers use.
+  /// The identifier of the background session, which is the same in all worker processes.
   static let identifier = "soak"
 
   private let folder: String
@@ -21,7 +21,7 @@ final class Worker: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate
     self.names = names
   }
 
-  /// The file that exists once a transfer has completed.
+  /// Returns the path of the file that a worker creates when the transfer with this name has completed.
   private func done(_ name: String) -> String { "\(folder)/done/\(name)" }
 
   func run() -> Never {
@@ -29,7 +29,8 @@ final class Worker: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate
     dispatchMain()
   }
 
-  /// Creates the session and its tasks. A separate function, so that its variables are released: `dispatchMain` never returns.
+  /// Creates the session and its tasks. This is a separate function so that its variables are released: `dispatchMain` never
+  /// returns.
   private func start() {
     let configuration = URLSessionConfiguration.background(withIdentifier: Self.identifier)
     configuration.lupineBackground.directory = URL(filePath: "\(folder)/sessions")
@@ -40,8 +41,8 @@ final class Worker: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate
     session.getAllTasks { self.createMissing($0, in: session) }
   }
 
-  /// Creates the tasks that an earlier process has neither created nor completed. The tasks were listed before the files
-  /// are checked, because a task that is no longer listed has already written its file.
+  /// Creates the tasks that an earlier process has neither created nor completed. The session's tasks must be listed before this
+  /// function checks the files, because a task that is no longer listed has already written its file.
   private func createMissing(_ tasks: [URLSessionTask], in session: URLSession) {
     let known = Set(tasks.compactMap(\.taskDescription))
     for task in tasks where task.state == .suspended {

@@ -12,10 +12,10 @@ guard CommandLine.arguments.count == 2 else { fatalError("usage: LupineCacheFaul
 let folder = CommandLine.arguments[1]
 guard lupine_faults_begin(folder) else { fatalError("OpenSSL has already allocated memory") }
 
-/// Reports a broken rule.
+/// An error that reports which promise of the cache was broken.
 struct Problem: Error { let text: String }
 
-/// A body for each version. It has two blocks, whose bytes depend on the version.
+/// The response bodies of versions 0, 1 and 2. Each has two blocks, whose bytes depend on the version.
 let bodies = (0...2).map { version in
   (0..<RecordFormat.blockByteCount + 500).map { UInt8(truncatingIfNeeded: $0 &* 13 &+ version) }
 }
@@ -33,8 +33,9 @@ func store(_ version: Int, in store: DiskStore) throws(DiskStoreError) {
   try writer.commit { _ in true }
 }
 
-/// Reads all records. A block may be unreadable while calls fail, but never wrong. Returns the versions that were read
-/// completely.
+/// Reads all records of the store, and returns the versions of those that could be read completely.
+///
+/// Throws if a block has wrong bytes. A block that can't be read is no problem, because system calls are failing.
 func read(_ store: DiskStore) throws -> [Int] {
   var ids: [UInt64] = []
   store.forEachRecord(of: "u") { ids.append($0.id) }
@@ -58,7 +59,8 @@ func read(_ store: DiskStore) throws -> [Int] {
   return versions
 }
 
-/// Uses a cache as an ordinary process does. Each step may fail.
+/// Uses the cache as an ordinary process does: opens the folder, reads, stores, replaces metadata and reads again. Each step may
+/// fail.
 func use() throws {
   guard let store = try? DiskStore(folder: folder, capacity: 1_000_000) else { return }
   _ = try read(store)
@@ -75,7 +77,9 @@ func use() throws {
   _ = try read(store)
 }
 
-/// Makes the n-th call fail in one of the possible ways. Returns whether a call failed.
+/// Uses the cache while the `n`-th call of the system function `call` fails. Returns false if there were fewer than `n` calls.
+///
+/// The variant is the way in which the call fails, such as its error code.
 func run(_ call: String, _ n: Int, _ variant: Int) throws -> Bool {
   let clean = try DiskStore(folder: folder, capacity: 1_000_000)
   try clean.removeAll()
@@ -118,5 +122,5 @@ while let name = next?.pointee {
   next = next?.advanced(by: 1)
 }
 print("\(struckCount) failed calls, \(failed) problems")
-// A run in which no call failed has tested nothing.
+// A run in which no call failed would have tested nothing.
 exit(failed == 0 && struckCount >= 50 ? 0 : 1)

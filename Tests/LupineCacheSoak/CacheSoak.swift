@@ -7,10 +7,10 @@ import LupineOrigin
 import LupineRandom
 import LupineTestSupport
 
-/// Runs the processes.
+/// Starts processes that share a cache folder, kills and restarts them, and checks the folder's size and records.
 struct CacheSoak {
   private static let processCount = 8
-  /// The time between two kills.
+  /// The time between two kills of a process, in seconds.
   private static let pause = 0.15
 
   private let program: String
@@ -30,7 +30,7 @@ struct CacheSoak {
     for name in ["out", "err"] { try Data().write(to: URL(filePath: "\(notes)-\(name)")) }
   }
 
-  /// Prints the measurements, and returns descriptions of the faults.
+  /// Runs the soak for the given number of seconds, prints the measurements, and returns descriptions of the faults.
   func run(seconds: Int) throws -> [String] {
     var random = random
     var faults: [String] = []
@@ -70,10 +70,11 @@ struct CacheSoak {
 
   private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] }
 
-  /// The size of the complete records.
+  /// The size of all complete records in the cache folder, in bytes.
   private var size: Int { names.compactMap { RecordName($0) }.reduce(0) { $0 + Int($1.byteCount) } }
 
-  /// Reads all remaining records as a new process does. Returns their number.
+  /// Reads all remaining records as a new process does, and adds descriptions of damaged ones to `faults`. Returns the number of
+  /// readable records.
   private func verify(_ faults: inout [String]) throws -> Int {
     let store = try DiskStore(folder: folder, capacity: capacity)
     if store.byteCount > capacity { faults.append("\(store.byteCount) bytes are left, and \(capacity) are allowed") }

@@ -4,7 +4,7 @@ import Foundation
 import LupineEngine
 import LupineOrigin
 
-/// A page in one language and one version. Versions change every two seconds.
+/// A page of the soak's origin server in one language and one version. The server's current version changes every two seconds.
 struct Page: Equatable {
   static let count = 60
   static let languages = ["en", "da", "fi"]
@@ -17,13 +17,13 @@ struct Page: Equatable {
 
   var entityTag: String { "\"\(language)-\(version)\"" }
 
-  /// From 20 bytes to 180 KB.
+  /// The page's body, which repeats the page's number, language and version. Its length is 20 bytes to 180 KB.
   var body: [UInt8] {
     let line = Array("\(number) \(language) \(version)\n".utf8)
     return Array(repeatElement(line, count: 1 + number * number * 3).joined())
   }
 
-  /// Answers a request for the current version.
+  /// Returns the origin server's reply: the current version of the page, or 304 if the request has the current entity tag.
   static func reply(to request: ReceivedRequest) -> Reply {
     guard let number = Int(request.path.dropFirst()), request.method == "GET" else { return Reply(status: 204) }
     let page = Page(

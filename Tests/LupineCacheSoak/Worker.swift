@@ -5,8 +5,8 @@ import Glibc
 import LupineRandom
 import LupineURLSession
 
-/// Loads random pages and writes a letter for each to standard output: h for a hit, n for a response from the network, and f for a
-/// failure. Ends with status 3 after a wrong body.
+/// Loads random pages in one process, and writes one letter per page to standard output: h for a cache hit, n for a response from
+/// the network, and f for a failure. If a body is wrong, the process ends with status 3.
 struct Worker: Sendable {
   let port: UInt16
   let folder: String
@@ -68,7 +68,7 @@ struct Worker: Sendable {
   }
 }
 
-/// Writes a letter for each task.
+/// Writes one letter to standard output for each completed task: h for a cache hit, n for a response from the network.
 private final class HitCounter: NSObject, URLSessionTaskDelegate, Sendable {
   static func write(_ letter: String) { FileHandle.standardOutput.write(Data(letter.utf8)) }
 

@@ -46,12 +46,12 @@ import Testing
   }
 
   @Test(
-    "after random operations, the cache index contains the same records as a simple reference list",
+    "after random operations, the cache index contains the same records as a simple list of records",
     arguments: 0..<repetitions(of: 50))
   func model(_ seed: Int) {
     var random = SplitMix64(seed: UInt64(seed))
     var index = CacheIndex<Int, Int>(capacity: 60)
-    /// The records, the least recently used one first.
+    /// The expected records of the index, with the least recently used one first.
     var list: [(id: UInt64, key: Int, size: Int)] = []
     for step in 0..<300 {
       let id = UInt64(random.number(0...20))
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test("the cache's memory store replaces superseded responses and keeps all others")
+  @Test("the cache's memory store replaces the responses that a new response supersedes, and keeps all others")
   func memory() {
     let store = MemoryStore<Int>(capacity: 1_000_000)
     func insert(_ foo: String, _ content: Int) {
@@ -98,7 +98,7 @@ import Testing
     #expect(store.byteCount == 0)
   }
 
-  @Test("while changes to the disk are in progress, a cache record read from disk isn't put back into memory")
+  @Test("while changes to the disk cache are in progress, a record read from disk isn't added to the memory cache")
   func restoring() {
     let store = MemoryStore<Int>(capacity: 1_000_000)
     let record = MemoryStore<Int>.Record(uri: "u", response: .sample(), content: 1)
@@ -117,7 +117,7 @@ import Testing
     #expect(store.records(for: "u").count == 1)
   }
 
-  @Test("the cache's memory store counts the bytes of bodies and fields, and stays within its capacity")
+  @Test("the cache's memory store counts the bytes of bodies and fields, and evicts responses that exceed its capacity")
   func memoryCapacity() {
     let store = MemoryStore<Int>(capacity: 10_000)
     for number in 0..<20 {

@@ -19,18 +19,18 @@ import Testing
     store = try DiskStore(folder: folder.path, capacity: 10_000_000)
   }
 
-  /// Opens the folder again, as another process does.
+  /// Opens the cache folder a second time, as another process does.
   private func reopened(capacity: Int = 10_000_000) throws -> DiskStore {
     try DiskStore(folder: folder.path, capacity: capacity)
   }
 
-  /// The space that the files take on a disk with blocks of 4,096 bytes.
+  /// The space that the cache files take on a disk with blocks of 4,096 bytes, in bytes.
   private func occupied() throws -> Int {
     try folder.names.reduce(0) { $0 + (try folder.bytes($1).count + 4_095) / 4_096 * 4_096 }
   }
 
   @Test(
-    "the disk cache reads back a stored response unchanged, in the same process and in another",
+    "the disk cache returns a stored response unchanged, in the same process and in another process",
     arguments: [
       0, 1, 65_535, 65_536, 65_537, 200_000,
     ])
@@ -80,7 +80,7 @@ import Testing
     #expect(folder.names.count == 3)
   }
 
-  @Test("replacing a stored response's metadata keeps its body")
+  @Test("replacing a stored response's metadata doesn't change its body")
   func replacing() throws {
     try store.store("u", .sample(), body(100_000), id: 1)
     try store.replace(1, with: .sample(version: 2), newID: 2)
@@ -106,7 +106,8 @@ import Testing
     #expect(store.byteCount == 0)
   }
 
-  @Test("a cache file that another process is writing remains until that process ends, and is then deleted")
+  @Test(
+    "the disk cache keeps a file that another process is writing, and deletes the file after that process has ended")
   func abandonedFiles() throws {
     let writer = try store.writer(uri: "u", response: .sample(), id: 1)
     try folder.write(body(10), to: RecordName.temporary(2))
@@ -118,7 +119,9 @@ import Testing
     #expect(store.contents(of: "u").map(\.body) == [body(5)])
   }
 
-  @Test("a cache record with any changed byte is never served: either it is deleted, or reading its body fails")
+  @Test(
+    "the cache never serves a record with a changed byte: either it deletes the record, or reading the record's body fails"
+  )
   func damage() throws {
     try store.store("u", .sample(), body(100), id: 1)
     let name = try #require(folder.names.first)
@@ -138,7 +141,7 @@ import Testing
   }
 
   @Test(
-    "a cache record that is truncated or has extra bytes is deleted, even if its file name contains the new size")
+    "the disk cache deletes a record that is truncated or has extra bytes, even if its file name contains the new size")
   func truncation() throws {
     try store.store("u", .sample(), body(100), id: 1)
     let name = try #require(folder.names.first)
@@ -154,7 +157,7 @@ import Testing
     }
   }
 
-  @Test("a cache record whose file has the name of another record is deleted")
+  @Test("the disk cache deletes a record whose file has another record's name")
   func swapped() throws {
     try store.store("u", .sample(), body(100), id: 1)
     let bytes = try folder.bytes(try #require(folder.names.first))
@@ -171,7 +174,7 @@ import Testing
     #expect(folder.names.isEmpty)
   }
 
-  @Test("a block of a stored body is invalid if it was copied to another position in the file")
+  @Test("the disk cache detects a block of a stored body that was copied to another position in the file")
   func swappedBlocks() throws {
     try store.store("u", .sample(), body(3 * RecordFormat.blockByteCount), id: 1)
     let name = try #require(folder.names.first)
@@ -227,7 +230,7 @@ import Testing
     #expect(later.contents(of: "3").count == 1)
   }
 
-  @Test("writing a body that exceeds the disk cache's capacity fails before the whole body is written")
+  @Test("writing a body that exceeds the disk cache's capacity fails before the complete body is written")
   func tooLarge() throws {
     let store = try reopened(capacity: 50_000)
     let writer = try store.writer(uri: "u", response: .sample(), id: 1)
@@ -257,7 +260,7 @@ import Testing
         }
       }
     }
-    // A record takes two blocks, so the index of each store holds up to 24 records.
+    // A record takes two blocks, so the index of each store contains up to 24 records.
     #expect(served > 30)
   }
 
@@ -281,7 +284,9 @@ import Testing
     #expect(folder.names.count == store.count)
   }
 
-  @Test("a cache record deleted by another process isn't found any more, but an open reader can still read it")
+  @Test(
+    "the disk cache doesn't find a record that another process has deleted, but an open reader can still read the record"
+  )
   func deletedElsewhere() throws {
     try store.store("u", .sample(), body(100), id: 1)
     guard let reader = store.open(1) else {
@@ -317,7 +322,7 @@ import Testing
   }
 
   @Test(
-    "when cached responses are removed, a cache record that can't be opened is removed too, as it may be one of them",
+    "when cached responses are removed, a record file that can't be opened is also deleted, as it may contain one of them",
     arguments: ["all", "some", "any URI"])
   func unreadable(removal: String) throws {
     try store.store("u", .sample(), body(10), id: 1)

@@ -9,13 +9,15 @@ import Testing
 @testable import LupineCacheStore
 
 @Suite struct KilledWriterTests {
-  /// The program, which is built into the folder of the tests' program.
+  /// Returns the path of the program LupineCacheWriter, which is in the same folder as the tests' program.
   private static func program() throws -> String {
     let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     return URL(filePath: tests).deletingLastPathComponent().appending(path: "LupineCacheWriter").path
   }
 
-  @Test("after processes writing to the cache are killed at random, all records are complete and fit the capacity")
+  @Test(
+    "after processes writing to the cache are killed at random, all records are complete and within the capacity"
+  )
   func killing() throws {
     let program = try Self.program()
     let folder = try StoreFolder()
@@ -57,7 +59,7 @@ import Testing
         #expect(found.body == body)
       }
     }
-    // No record was damaged, because none has been deleted.
+    // No record was damaged, because reading a damaged record would have deleted it.
     #expect(checked == store.count && checked > 0)
   }
 }

@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct RecordFormatTests {
   @Test(
-    "the checksum function returns the values of the xxHash specification",
+    "the checksum function of cache records returns the values of the xxHash specification",
     arguments: [
       ("", 0xEF46_DB37_51D8_E999), ("a", 0xD24E_C4F1_A98C_6E5B), ("abc", 0x44BC_2CF5_AD77_0999),
       ("Nobody inspects the spammish repetition", 0xFBCE_A83C_8A37_8BF1),
@@ -30,7 +30,7 @@ import Testing
         bodyForm: .decoded, bodyByteCount: 3)),
   ]
 
-  @Test("a cache record's head is read back as it was written", arguments: heads)
+  @Test("a cache record's head decodes to the head that was encoded", arguments: heads)
   func roundTrip(_ head: RecordHead) {
     #expect(RecordHead(head.bytes, bodyByteCount: head.response.bodyByteCount) == head)
     let preamble = RecordPreamble(head: head.bytes, bodyByteCount: 5, id: 7)
@@ -38,7 +38,7 @@ import Testing
     #expect(preamble.matches(head.bytes))
   }
 
-  @Test("a cache record's head is refused if it is truncated at any byte, or followed by more bytes", arguments: heads)
+  @Test("the cache refuses a record's head that is truncated at any byte, or followed by more bytes", arguments: heads)
   func cut(_ head: RecordHead) {
     for count in 0..<head.bytes.count {
       #expect(RecordHead(Array(head.bytes.prefix(count)), bodyByteCount: 0) == nil)
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("a cache record's preamble with another version, or with a head larger than the limit, is refused")
+  @Test("the cache refuses a record whose preamble has another version or announces a head larger than the limit")
   func limits() {
     let head = RecordHead(uri: "u", response: .sample()).bytes
     var bytes = RecordPreamble(head: head, bodyByteCount: 0, id: 1).bytes
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(
-    "a file name is parsed as a cache record's name only if it is valid",
+    "the disk cache recognizes a file as a record only if the file name is a valid record name",
     arguments: [
       ("0123456789abcdef-00000000000000ff-1f3a.lupine", true), ("0123456789abcdef-00000000000000ff-0.lupine", true),
       ("0123456789abcdef-00000000000000ff-01.lupine", false), ("0123456789ABCDEF-00000000000000ff-1.lupine", false),

@@ -8,7 +8,7 @@ import LupineWire
 
 @testable import LupineCacheStore
 
-/// A temporary folder, which is removed with its files.
+/// A temporary folder for a cache store. Its deallocation deletes the folder with its files.
 final class StoreFolder: Sendable {
   let path: String
 
@@ -25,7 +25,7 @@ final class StoreFolder: Sendable {
 
   var names: [String] { ((try? Folder.names(in: path)) ?? []).sorted() }
 
-  /// The permissions of a file, or of the folder itself.
+  /// Returns the permissions of a file in the folder, or of the folder itself.
   func mode(_ name: String = ".") -> mode_t {
     var status = stat()
     return stat("\(path)/\(name)", &status) == 0 ? status.st_mode & 0o777 : 0
@@ -45,7 +45,7 @@ final class StoreFolder: Sendable {
     utimensat(AT_FDCWD, "\(path)/\(name)", times, 0)
   }
 
-  /// Replaces a file's content.
+  /// Replaces the file with this name by one with the given content.
   func write(_ bytes: [UInt8], to name: String) throws {
     unlink("\(path)/\(name)")
     let file = try WritableFile(creating: "\(path)/\(name)")
@@ -54,7 +54,7 @@ final class StoreFolder: Sendable {
 }
 
 extension StoredResponse {
-  /// A response that depends on the request's field Foo.
+  /// Returns a response with `Vary: Foo` to a request whose field Foo has the value `foo`.
   static func sample(
     _ foo: String = "1", version: Int = 1, partition: CachePartition = .anonymous, state: State = .valid
   ) -> StoredResponse {
@@ -67,11 +67,11 @@ extension StoredResponse {
   }
 }
 
-/// Returns a body of which each byte depends on its position and on the version.
+/// Returns a response body in which each byte depends on its position and on the version.
 func body(_ count: Int, version: Int = 1) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + version) } }
 
 extension DiskStore {
-  /// Stores a response. It supersedes the stored responses to requests with the same field Foo.
+  /// Stores a response, which replaces the stored responses for the same URI whose requests had the same value of the field Foo.
   @discardableResult
   func store(_ uri: String, _ response: StoredResponse, _ body: [UInt8], id: UInt64) throws -> UInt64 {
     let writer = try writer(uri: uri, response: response, id: id)
@@ -83,7 +83,7 @@ extension DiskStore {
     return id
   }
 
-  /// The responses and bodies that are stored for a URI.
+  /// Returns the responses that are stored for a URI, with their bodies. A body that can't be read is nil.
   func contents(of uri: String) -> [(id: UInt64, response: StoredResponse, body: [UInt8]?)] {
     var contents: [(id: UInt64, response: StoredResponse, body: [UInt8]?)] = []
     forEachRecord(of: uri) { reader in

@@ -10,7 +10,7 @@ import Testing
     var request: [String] = []
     var method = "GET"
     var policy = CachePolicy.automatic
-    /// The stored response's Cache-Control.
+    /// The Cache-Control field of the stored response.
     var response = "max-age=60"
     /// The age of the stored response, in seconds.
     var age: Int64 = 10
@@ -30,7 +30,7 @@ import Testing
       Row(method: "POST", decision: "forward: method"),
       Row(method: "OPTIONS", decision: "forward: method"),
       Row(method: "FOO", decision: "forward: method"),
-      // Directives of the response.
+      // Directives in the response's Cache-Control.
       Row(response: "no-cache, max-age=60", decision: "forward: validationRequired"),
       Row(response: "no-cache=\"\", max-age=60", decision: "forward: validationRequired"),
       Row(response: "no-cache=\"foo\", max-age=60", decision: "fresh"),
@@ -41,7 +41,7 @@ import Testing
       Row(response: "unknown, unknown=\"no-cache, no-store\", max-age=60", decision: "fresh"),
       Row(
         request: ["Cache-Control: max-stale"], response: "max-age=60, proxy-revalidate", age: 61, decision: "maxStale"),
-      // max-age in the request.
+      // The directive max-age in the request.
       Row(request: ["Cache-Control: max-age=10"], decision: "fresh"),
       Row(request: ["Cache-Control: max-age=9"], decision: "forward: requestDirective"),
       Row(request: ["Cache-Control: max-age=0"], decision: "forward: requestDirective"),
@@ -49,12 +49,12 @@ import Testing
       Row(request: ["Cache-Control: max-age=90"], age: 70, decision: "forward: stale"),
       Row(request: ["Cache-Control: max-age=90, max-stale"], age: 70, decision: "maxStale"),
       Row(request: ["Cache-Control: max-age=65, max-stale"], age: 70, decision: "forward: requestDirective"),
-      // min-fresh.
+      // The directive min-fresh in the request.
       Row(request: ["Cache-Control: min-fresh=50"], decision: "fresh"),
       Row(request: ["Cache-Control: min-fresh=51"], decision: "forward: requestDirective"),
       Row(request: ["Cache-Control: min-fresh=x"], decision: "forward: requestDirective"),
       Row(request: ["Cache-Control: min-fresh=1, max-stale"], age: 60, decision: "forward: requestDirective"),
-      // max-stale.
+      // The directive max-stale in the request.
       Row(request: ["Cache-Control: max-stale"], age: 9999, decision: "maxStale"),
       Row(request: ["Cache-Control: max-stale=10"], age: 70, decision: "maxStale"),
       Row(request: ["Cache-Control: max-stale=10"], age: 71, decision: "forward: stale"),
@@ -65,20 +65,20 @@ import Testing
       Row(
         request: ["Cache-Control: max-stale"], response: "max-age=60, must-revalidate=x", age: 61,
         decision: "forward: validationRequired"),
-      // no-cache, no-store and Pragma in the request.
+      // The directives no-cache and no-store in the request, and the field Pragma.
       Row(request: ["Cache-Control: no-cache"], decision: "forward: requestDirective"),
       Row(request: ["Pragma: no-cache"], decision: "forward: requestDirective"),
       Row(request: ["Pragma: foo, No-Cache"], decision: "forward: requestDirective"),
       Row(request: ["Pragma: no-cache", "Cache-Control: max-age=60"], decision: "fresh"),
       Row(request: ["Cache-Control: no-store"], decision: "fresh"),
       Row(request: ["Cache-Control: unknown=1"], decision: "fresh"),
-      // only-if-cached.
+      // The directive only-if-cached in the request.
       Row(request: ["Cache-Control: only-if-cached"], decision: "fresh"),
       Row(request: ["Cache-Control: only-if-cached"], age: 60, decision: "gatewayTimeout"),
       Row(request: ["Cache-Control: only-if-cached, max-stale"], age: 60, decision: "maxStale"),
       Row(request: ["Cache-Control: only-if-cached, no-cache"], decision: "gatewayTimeout"),
       Row(request: ["Cache-Control: only-if-cached"], method: "POST", decision: "gatewayTimeout"),
-      // stale-while-revalidate.
+      // The directive stale-while-revalidate in the response.
       Row(response: "max-age=60, stale-while-revalidate=10", age: 59, decision: "fresh"),
       Row(response: "max-age=60, stale-while-revalidate=10", age: 60, decision: "staleWhileRevalidate"),
       Row(response: "max-age=60, stale-while-revalidate=10", age: 70, decision: "staleWhileRevalidate"),
@@ -92,7 +92,7 @@ import Testing
       Row(
         request: ["Cache-Control: max-age=90"], response: "max-age=60, stale-while-revalidate=10", age: 61,
         decision: "forward: stale"),
-      // Policies.
+      // Cache policies.
       Row(policy: .reload, decision: "forward: policy"),
       Row(policy: .validate, decision: "forward: policy"),
       Row(policy: .validate, response: "max-age=60, immutable", decision: "fresh"),
@@ -111,7 +111,7 @@ import Testing
     #expect(CacheDecision.decide(request, [response], at: row.age).word == row.decision)
   }
 
-  @Test("if nothing is stored, the cache forwards the request, unless the caller accepts only stored responses")
+  @Test("if no response is stored, the cache forwards the request, unless the caller accepts only stored responses")
   func miss() throws {
     #expect(CacheDecision.decide(try .get(), [], at: 0).word == "forward: nothingStored")
     #expect(CacheDecision.decide(try .get(policy: .storedElseLoad), [], at: 0).word == "forward: nothingStored")
@@ -136,7 +136,8 @@ import Testing
     #expect(decision.forwarding?.nominated == [0])
   }
 
-  @Test("the cache serves a fresh or stale response with its current age in place of the stored Age field")
+  @Test(
+    "the cache serves a stored response with its current age in the Age field, whether the response is fresh or stale")
   func ageOfServed() throws {
     let fresh = try stored(["Cache-Control: max-age=60", "Age: 20", "age: 3"])
     let hit = try #require(CacheDecision.decide(try .get(), [fresh], at: 5).hit)

@@ -6,11 +6,11 @@ import Testing
 @testable import LupineCache
 
 @Suite struct FreshnessTests {
-  /// A response's fields besides Date, and its lifetime.
+  /// A response's fields besides Date, and its expected freshness lifetime.
   struct Lifetime: Sendable, CustomTestStringConvertible {
     let lines: [String]
     var status = 200
-    /// The time in Date, in seconds after the response's arrival.
+    /// The time in the Date field, in seconds after the time at which the response is received.
     var sent: Int64 = 0
     let lifetime: FreshnessLifetime
 
@@ -47,13 +47,12 @@ import Testing
       Lifetime(lines: ["Expires: 18 Aug 2050 02:01:18 GMT"], lifetime: .invalid),
       Lifetime(lines: ["Expires: \(date(-60))"], lifetime: .expires(0)),
       Lifetime(lines: ["Expires: \(date(60))"], sent: -30, lifetime: .expires(90)),
-      // Dates in all forms, in any case.
+      // Dates in all of HTTP's formats, with any letter case.
       Lifetime(lines: ["Expires: Tue, 14 Nov 2023 22:14:20 GMT"], lifetime: .expires(60)),
       Lifetime(lines: ["Expires: tUE, 14 nOV 2023 22:14:20 gmt"], lifetime: .expires(60)),
       Lifetime(lines: ["Expires: Tuesday, 14-Nov-23 22:14:20 GMT"], lifetime: .expires(60)),
       Lifetime(lines: ["Expires: Tue Nov 14 22:14:20 2023"], lifetime: .expires(60)),
-      // A heuristic lifetime is used only without an explicit one, if the status code allows heuristics or with the directive
-      // public.
+      // A heuristic lifetime is used only if there is no explicit one, and the status code or the directive public allows it.
       Lifetime(lines: ["Last-Modified: \(date(-1000))"], lifetime: .heuristic(100)),
       Lifetime(lines: ["Last-Modified: \(date(-1000))"], sent: -500, lifetime: .heuristic(50)),
       Lifetime(lines: ["Last-Modified: \(date(-10_000_000))"], lifetime: .heuristic(86_400)),
@@ -72,13 +71,14 @@ import Testing
     #expect(response.lifetime == row.lifetime)
   }
 
-  @Test("heuristic lifetimes apply to exactly the status codes that RFC 9110 defines as heuristically cacheable")
+  @Test(
+    "the cache uses heuristic lifetimes for exactly the status codes that RFC 9110 defines as heuristically cacheable")
   func heuristicStatusCodes() {
     let allowed = (100..<600).filter(FreshnessLifetime.allowsHeuristic)
     #expect(allowed == [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501])
   }
 
-  /// A response's fields, how long its exchange took, and its age 5 seconds after its arrival.
+  /// A response's fields, the duration of its exchange, and its expected age 5 seconds after it was received.
   struct Age: Sendable, CustomTestStringConvertible {
     let lines: [String]
     var delay: Int64 = 0
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test(
-    "times at the limits of their type don't overflow in the calculation of a response's age",
+    "the calculation of a response's age doesn't overflow, even with the largest and smallest times of the type",
     arguments: [Int64.min, -1, 0, Int64.max])
   func extremeTimes(_ now: Int64) throws {
     for other in [Int64.min, 0, Int64.max] {

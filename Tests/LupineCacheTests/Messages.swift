@@ -4,14 +4,14 @@ import LupineWire
 
 @testable import LupineCache
 
-/// The time at which responses of the tests are received: Tue, 14 Nov 2023 22:13:20 GMT.
+/// The time at which tests receive responses, in seconds since 1970: Tue, 14 Nov 2023 22:13:20 GMT.
 let start: Int64 = 1_700_000_000
 
 /// Returns the date `seconds` after `start` as an HTTP-date.
 func date(_ seconds: Int64 = 0) -> String { HTTPDate(secondsSince1970: start + seconds)?.description ?? "" }
 
 extension Fields {
-  /// Creates fields from lines such as "Age: 3".
+  /// Creates fields from field lines such as `Age: 3`.
   init(_ lines: [String]) {
     self.init()
     for line in lines {
@@ -22,7 +22,7 @@ extension Fields {
 }
 
 extension CacheRequest {
-  /// Creates a request for `https://origin.test/page`.
+  /// Creates a GET request for `https://origin.test/page` with the given field lines.
   static func get(
     _ lines: [String] = [], _ path: String = "/page", method: String = "GET", policy: CachePolicy = .automatic,
     session: String = "first"
@@ -35,7 +35,8 @@ extension CacheRequest {
 }
 
 extension StoreDecision {
-  /// Decides about storing a response that is received `seconds` after `start`, and `delay` seconds after its request was sent.
+  /// Returns the cache's decision whether to store a response that is received `seconds` after `start`. The request was sent
+  /// `delay` seconds before.
   static func decide(
     _ lines: [String], status: Int = 200, to request: CacheRequest, at seconds: Int64 = 0, delay: Int64 = 0
   ) -> StoreDecision {
@@ -48,10 +49,10 @@ extension StoreDecision {
   var refusal: Refusal? { if case .refuse(let refusal) = self { refusal } else { nil } }
 }
 
-/// A response that can't be stored although the test needs it stored.
+/// The error that `stored` throws if the cache refuses to store the response that a test needs.
 struct NotStored: Error { let refusal: StoreDecision.Refusal? }
 
-/// Returns the response that the cache stores for an answer with a body of 1000 bytes.
+/// Returns the response that the cache stores for the given field lines of a response with a body of 1000 bytes.
 func stored(
   _ lines: [String], status: Int = 200, to request: CacheRequest? = nil, at seconds: Int64 = 0, delay: Int64 = 0
 ) throws -> StoredResponse {
@@ -80,7 +81,7 @@ extension CacheDecision {
     }
   }
 
-  /// The decision in one word, for tables.
+  /// A short text for the decision, used in the tests' tables, such as "fresh" or "forward: stale".
   var word: String {
     switch self {
     case .serve(let hit): "\(hit.reason)"
@@ -92,7 +93,7 @@ extension CacheDecision {
 }
 
 extension ForwardingOutcome {
-  /// The outcome of the origin's answer `seconds` after `start`.
+  /// Returns the cache's reaction to the origin's response, which arrives `seconds` after `start`.
   static func answer(
     _ status: Int, _ lines: [String], to request: CacheRequest, _ stored: [StoredResponse], at seconds: Int64
   ) throws -> ForwardingOutcome? {
@@ -107,7 +108,8 @@ extension ForwardingOutcome {
     return nil
   }
 
-  /// The position of the response that is served, and what is served.
+  /// The index of the stored response that the cache serves after the origin's response, and the response that the caller receives.
+  /// Nil if the cache serves no stored response.
   var served: (index: Int, response: ServedResponse)? {
     switch answer {
     case .serveValidated(let index, let response), .serveStale(let index, let response): (index, response)

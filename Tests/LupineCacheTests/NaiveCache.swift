@@ -2,24 +2,24 @@
 
 import LupineWire
 
-/// A message in the simplest form: values by lowercase name. Dates are seconds after `start`.
+/// A request or response in the simplest form: field values by lowercase name. Dates are seconds after `start`.
 typealias Message = [String: String]
 
-/// A stored response as the naive implementation keeps it.
+/// A stored response in the naive implementation of the cache.
 struct NaiveResponse {
   var request: Message
   var status: Int
   var response: Message
   var sent: Int
   var received: Int
-  /// The session to which the response belongs, or nil if all sessions share it.
+  /// The only session that may reuse the response, or nil if all sessions share it.
   var session: String?
   var mustValidate = false
 }
 
-/// The naive implementation. It knows only well-formed messages.
+/// A naive implementation of RFC 9111, with which tests compare the cache. It supports only well-formed messages.
 enum NaiveCache {
-  /// The value of a directive, "" if it has none, or nil if it is absent.
+  /// Returns the value of a Cache-Control directive, "" for a directive without a value, or nil if the directive is absent.
   static func directive(_ name: String, _ message: Message) -> String? {
     for part in (message["cache-control"] ?? "").split(separator: ",") {
       let text = part.drop { $0 == " " }
@@ -31,7 +31,7 @@ enum NaiveCache {
 
   static func number(_ name: String, _ message: Message) -> Int? { directive(name, message).flatMap { Int($0) } }
 
-  // §3
+  // RFC 9111 §3: whether the response is stored.
   static func stores(_ request: Message, method: String, status: Int, _ response: Message) -> Bool {
     if method != "GET" { return false }
     if status < 200 || status == 206 || status == 304 { return false }
@@ -42,7 +42,7 @@ enum NaiveCache {
     return explicit || response["expires"] != nil || [200, 404].contains(status)
   }
 
-  // §4.2.3
+  // RFC 9111 §4.2.3: the age of a stored response, in seconds.
   static func age(_ stored: NaiveResponse, now: Int) -> Int {
     let date = stored.response["date"].flatMap { Int($0) } ?? stored.received
     let apparentAge = max(0, stored.received - date)
@@ -50,7 +50,7 @@ enum NaiveCache {
     return max(apparentAge, corrected) + (now - stored.received)
   }
 
-  // §4.2.1, §4.2.2
+  // RFC 9111 §4.2.1 and §4.2.2: the freshness lifetime of a stored response, in seconds.
   static func lifetime(_ stored: NaiveResponse) -> Int {
     let date = stored.response["date"].flatMap { Int($0) } ?? stored.received
     if let seconds = number("max-age", stored.response) { return seconds }
@@ -62,7 +62,7 @@ enum NaiveCache {
     return 0
   }
 
-  // §4, §4.1
+  // RFC 9111 §4 and §4.1: the index of the stored response that the request selects.
   static func selected(_ request: Message, _ session: String, _ stored: [NaiveResponse]) -> Int? {
     var best: Int?
     for (index, candidate) in stored.enumerated() where matches(request, session, candidate) {
@@ -92,7 +92,7 @@ enum NaiveCache {
     return request[name] == stored.request[name]
   }
 
-  /// Returns the decision in the words of `CacheDecision.word`, and the position of the selected response.
+  /// Returns the decision, written like `CacheDecision.word`, and the index of the stored response that the request selects.
   static func decide(
     _ request: Message, method: String, policy: CachePolicyName, session: String, _ stored: [NaiveResponse], now: Int
   ) -> (word: String, index: Int?) {
@@ -128,16 +128,17 @@ enum NaiveCache {
     return send("stale")
   }
 
-  // §4.3.4: the positions that a 304 with this entity tag updates, of those that the request selects.
+  // RFC 9111 §4.3.4: the indices of the stored responses that a 304 with this entity tag updates.
   static func updated(
     _ request: Message, _ session: String, tag: String, _ stored: [NaiveResponse]
   ) -> Set<Int> {
-    // A 304 contains only a tag that the request has sent: the selected response's, or a strong tag that the session may read.
+    // A 304 contains only an entity tag that the request has sent: that of the selected response, or a strong tag of a response
+    // that the session may read.
     let readable = stored.indices.filter { stored[$0].session == nil || stored[$0].session == session }
     return Set(readable.filter { stored[$0].response["etag"] == tag })
   }
 
-  // §3.2
+  // RFC 9111 §3.2: the stored response with the fields of a 304.
   static func freshen(_ stored: NaiveResponse, by answer: Message, session: String?, at now: Int) -> NaiveResponse {
     var new = stored
     new.response["age"] = nil

@@ -10,12 +10,12 @@ import Testing
 
   struct Own: Sendable {
     let request: [String]
-    /// The status that is served, or nil if the request is forwarded as it is.
+    /// The status code that the cache serves, or nil if the cache forwards the request without changing its conditions.
     let status: Int?
   }
 
   @Test(
-    "the cache evaluates If-None-Match and If-Modified-Since itself, and forwards If-Match and If-Unmodified-Since",
+    "the cache evaluates a caller's If-None-Match and If-Modified-Since, but forwards If-Match and If-Unmodified-Since",
     arguments: [
       Own(request: ["If-None-Match: \"1\""], status: 304),
       Own(request: ["If-None-Match: \"0\" , W/\"1\""], status: 304),
@@ -64,7 +64,9 @@ import Testing
     }
   }
 
-  @Test("the caller's conditions are forwarded unchanged, and a 304 is passed on and updates the stored response")
+  @Test(
+    "the cache forwards a caller's conditions unchanged, passes a 304 on to the caller, and updates the stored response"
+  )
   func ownConditionsForwarded() throws {
     let response = try stored([stale, "ETag: \"1\""])
     let request = try CacheRequest.get(["If-None-Match: \"0\""])
@@ -76,7 +78,7 @@ import Testing
     #expect(outcome.replacement?.lifetime == .maxAge(60))
   }
 
-  @Test("the caller's conditions are forwarded unchanged if no stored response can be served")
+  @Test("the cache forwards a caller's conditions unchanged if no stored response can be served")
   func ownConditionsWithoutResponse() throws {
     let response = try stored(["Cache-Control: max-age=60", "ETag: \"1\""])
     let get = try CacheRequest.get(["If-None-Match: \"1\""])
@@ -85,7 +87,8 @@ import Testing
     #expect(CacheDecision.decide(put, [response], at: 1).forwarding?.fields == put.fields)
   }
 
-  @Test("a 304 without validators updates the only stored response for the URI if that has no validators either")
+  @Test(
+    "a 304 without validators updates a stored response without validators if no other response is stored for the URI")
   func own304WithoutValidators() throws {
     let plain = try stored([stale])
     let request = try CacheRequest.get(["If-Modified-Since: \(date())"])

@@ -24,7 +24,7 @@ import Testing
   }
 }
 
-/// One URI's stored responses in the forms of both implementations, and the random events that change them.
+/// The stored responses for one URI, in the real cache and in the naive implementation, and random events that change both.
 private struct History {
   private var random: SplitMix64
   private var now = 0
@@ -71,7 +71,7 @@ private struct History {
     now += random.number(0...3)
     let times = ExchangeTimes(request: start + Int64(sent), response: start + Int64(now))
     if request.method == "POST" { return invalidate(request) }
-    // Only a server that has one of the tags answers 304.
+    // Only a server that has one of the entity tags answers 304.
     if let tag = forwarding.nominated.first.flatMap({ naive[$0].response["etag"] }), random.number(0...2) > 0 {
       return confirm(forwarding, request, message, tag)
     }
@@ -191,7 +191,7 @@ extension CachePolicyName {
 }
 
 extension Message {
-  /// The fields, with dates in place of seconds.
+  /// The message as HTTP fields, in which numbers of seconds are replaced by HTTP dates.
   fileprivate var fields: Fields {
     var fields = Fields()
     for (name, value) in sorted(by: { $0.key < $1.key }) {

@@ -8,7 +8,7 @@ import Testing
 @Suite struct SelectionTests {
   struct Vary: Sendable, CustomTestStringConvertible {
     var vary = "Foo"
-    /// The fields of the stored response's request.
+    /// The field lines of the request that received the stored response.
     let first: [String]
     let second: [String]
     let matches: Bool
@@ -97,7 +97,8 @@ import Testing
     #expect(other.forwarding?.fields.contains("If-None-Match") != true)
   }
 
-  @Test("a response that is stored for one session isn't shared, even if a request without credentials revalidates it")
+  @Test(
+    "the cache doesn't share a response stored for one session, even if a request without credentials revalidates it")
   func partitionOfFreshened() throws {
     let response = try stored(["Cache-Control: max-age=0", "ETag: \"1\""], to: .get(["Cookie: a=b"]))
     let outcome = try ForwardingOutcome.answer(304, ["ETag: \"1\""], to: .get(), [response], at: 1)
@@ -105,7 +106,7 @@ import Testing
   }
 
   @Test(
-    "after a revalidation with credentials, or by a 304 with Set-Cookie, a shared response is served to one session only"
+    "a shared cached response that is revalidated with credentials, or by a 304 with Set-Cookie, is served to one session only"
   )
   func partitionAfterCredentials() throws {
     let response = try stored(["Cache-Control: max-age=0", "ETag: \"1\""])

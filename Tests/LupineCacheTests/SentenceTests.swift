@@ -6,7 +6,7 @@ import Testing
 @Suite struct SentenceTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
 
-  /// Returns the text of the files in a folder of `Tests` whose names have the suffix.
+  /// Returns the joined text of all files below a folder of `Tests` whose names end with `suffix`.
   private static func text(in path: String, suffix: String) -> String {
     let folder = folder.appending(path: path)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
@@ -14,11 +14,11 @@ import Testing
       .compactMap { try? String(contentsOf: folder.appending(path: $0), encoding: .utf8) }.joined()
   }
 
-  /// The text of the tests of the cache, of its store and of its use by sessions.
+  /// The source code of all tests of the cache, of its disk store and of its use by `URLSession`.
   private static let tests = ["LupineCacheTests", "LupineCacheStoreTests", "LupineURLSessionTests/Caching"]
     .map { text(in: $0, suffix: "Tests.swift") }.joined()
 
-  /// The quotes from sentences in the tables of mutations: the section and the first words.
+  /// The sentences that a mutation breaks, as quoted in Tests/Mutants/*.txt: the RFC's section and the sentence's first words.
   private static let mutated = text(in: "Mutants", suffix: ".txt").split(separator: "\n")
     .filter { $0.hasPrefix("sentence: ") }.map { $0.dropFirst("sentence: ".count) }
 

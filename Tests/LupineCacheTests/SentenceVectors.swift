@@ -5,12 +5,13 @@
 
 import Testing
 
-/// A shortened sentence of the RFC, and the name of the test that fails without the sentence's rule.
+/// A shortened sentence of the RFC, and the name of the test that fails if the cache breaks the sentence's rule.
 struct Sentence: Sendable, CustomTestStringConvertible {
   let section: String
   let text: String
   let test: String
-  /// Whether the cache fulfils the sentence by never doing something, so that no edit can remove a rule. The test shows it.
+  /// Whether the cache obeys the sentence by not having a feature, so a mutation has no code to break. A test still
+  /// shows that the feature is absent.
   let isByAbsence: Bool
 
   init(_ section: String, _ text: String, _ test: String, byAbsence isByAbsence: Bool = false) {
@@ -22,7 +23,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { "\(section): \(text)" }
 
-  /// The names of tests that occur several times.
+  /// Constants for the test names that occur in several sentences.
   private static let storing =
     "the cache stores a response unless the method, status code, directives or Vary forbid that"
   private static let serving =
@@ -34,13 +35,13 @@ struct Sentence: Sendable, CustomTestStringConvertible {
   private static let vary =
     "the cache uses a response with Vary only for requests with equivalent values of the fields that Vary lists"
   private static let own =
-    "the cache evaluates If-None-Match and If-Modified-Since itself, and forwards If-Match and If-Unmodified-Since"
+    "the cache evaluates a caller's If-None-Match and If-Modified-Since, but forwards If-Match and If-Unmodified-Since"
   private static let selection =
-    "a 304 updates all stored responses with its strong entity tag, but only the latest one with its weak entity tag"
+    "a strong entity tag in a 304 updates all stored responses with the tag, but a weak entity tag only the latest of them"
   private static let shared =
     "if variants share a weak tag or a date, a 304 with this value updates only the variant that the request selects"
   private static let anonymous =
-    "a 304 without validators updates the only stored response for the URI if that has no validators either"
+    "a 304 without validators updates a stored response without validators if no other response is stored for the URI"
   private static let updated =
     "the fields of a 304 replace the stored fields, except those that describe the stored body or the connection"
   private static let invalidation =
@@ -51,15 +52,16 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     "a response to HEAD updates a stored GET response if validators and length are the same, and otherwise invalidates it"
   private static let background =
     "a background revalidation omits the range and the conditions of the request that was served"
-  private static let fields = "the cache stores all fields as received, except those of the connection and of proxies"
+  private static let fields =
+    "the cache stores all response fields as received, except those for the connection and for proxies"
   private static let range = "the cache serves a single range from a complete stored response of 1000 bytes"
 
   static let all: [Sentence] = [
     Sentence("1.2.2", "a delta-seconds that is too large MUST be considered 2147483648", lifetime),
     Sentence(
       "1.2.2", "an overflow of subsequent calculations likewise",
-      "times at the limits of their type don't overflow in the calculation of a response's age"),
-    // Storing.
+      "the calculation of a response's age doesn't overflow, even with the largest and smallest times of the type"),
+    // Sentences about storing responses.
     Sentence("3", "MUST NOT store unless the method is understood", storing),
     Sentence("3", "MUST NOT store unless the status code is final", storing),
     Sentence(
@@ -88,10 +90,10 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("3.3", "MUST NOT store partial responses without support for combining them", storing),
     Sentence(
       "3.3", "MUST NOT use an incomplete response to answer requests",
-      "a cache record that is truncated or has extra bytes is deleted, even if its file name contains the new size"
+      "the disk cache deletes a record that is truncated or has extra bytes, even if its file name contains the new size"
     ),
     Sentence("3.3", "MUST NOT send a partial response without the status code 206", range),
-    // Constructing responses.
+    // Sentences about constructing responses from stored ones.
     Sentence(
       "4", "MUST NOT reuse unless the URI matches",
       "the cache key of a stored response contains neither user information nor a fragment"),
@@ -101,7 +103,8 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("4", "MUST NOT reuse unless fresh, allowed to be stale, or successfully validated", serving),
     Sentence(
       "4", "MUST generate Age, replacing any, when served without validation",
-      "the cache serves a fresh or stale response with its current age in place of the stored Age field"),
+      "the cache serves a stored response with its current age in the Age field, whether the response is fresh or stale"
+    ),
     Sentence("4", "MUST write unsafe methods through", serving),
     Sentence(
       "4", "a response satisfies several requests at once only if it may be reused for each",
@@ -134,13 +137,14 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("4.2.2", "MUST NOT use heuristics with an explicit expiration time", lifetime),
     Sentence(
       "4.2.2", "MUST NOT use heuristics for status codes that aren't heuristically cacheable, unless public",
-      "heuristic lifetimes apply to exactly the status codes that RFC 9110 defines as heuristically cacheable"),
+      "the cache uses heuristic lifetimes for exactly the status codes that RFC 9110 defines as heuristically cacheable"
+    ),
     Sentence("4.2.2", "are encouraged to use no more than a tenth of the time since Last-Modified", lifetime),
     Sentence("4.2.3", "current_age from apparent_age, corrected_age_value and resident_time", age),
     Sentence("4.2.3", "MUST interpret Age relative to the time of the request, not of the response", age),
     Sentence("4.2.4", "MUST NOT generate a stale response if a directive prohibits it", serving),
     Sentence("4.2.4", "MUST NOT generate a stale response unless it is explicitly permitted", serving),
-    // Validation.
+    // Sentences about validation.
     Sentence(
       "4.3.1", "MUST send the entity tags of the responses being validated",
       "a validation request contains the stored response's entity tag and Last-Modified as received"),
@@ -155,7 +159,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("4.3.2", "MUST NOT evaluate conditions that only an origin evaluates", own),
     Sentence(
       "4.3.2", "MUST NOT evaluate conditions of requests that no stored response can satisfy",
-      "the caller's conditions are forwarded unchanged if no stored response can be served", byAbsence: true),
+      "the cache forwards a caller's conditions unchanged if no stored response can be served", byAbsence: true),
     Sentence("4.3.2", "If-None-Match takes precedence over If-Modified-Since", own),
     Sentence("4.3.2", "SHOULD generate a 304 if the selected response matches If-None-Match or If-Modified-Since", own),
     Sentence(
@@ -167,7 +171,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("4.3.2", "needs to evaluate If-Range", range),
     Sentence(
       "4.3.3", "after a 304, the stored response can be updated and reused",
-      "a 304 with a strong entity tag serves and updates the variant with that tag, even if the request selects another"
+      "after a 304 with a strong entity tag, the cache serves and updates the variant with that tag, whichever the request selects"
     ),
     Sentence(
       "4.3.3", "MUST use a full response to satisfy the request",
@@ -188,14 +192,14 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("4.3.5", "SHOULD update a response if its validators and length match a 200 to HEAD", head),
     Sentence("4.3.5", "SHOULD consider a response stale if they don't match", head),
     Sentence("4.3.5", "MUST use the fields of the response to HEAD for the update", head),
-    // Invalidation.
+    // Sentences about invalidation.
     Sentence("4.4", "MUST invalidate the target URI after a non-error response to an unsafe method", invalidation),
     Sentence("4.4", "MAY invalidate Location and Content-Location", invalidation),
     Sentence("4.4", "MUST NOT invalidate URIs of other origins", invalidation),
     Sentence(
       "4.4", "an invalidated response is in need of a mandatory validation",
       "the cache uses an invalidated response only after validation, even if the response is fresh"),
-    // Fields.
+    // Sentences about the fields Age, Cache-Control and Expires.
     Sentence("5.1", "SHOULD use the first member of a list in Age", age),
     Sentence("5.1", "SHOULD ignore an invalid Age", age),
     Sentence("5.2", "directives are case-insensitive, and both forms of arguments ought to be accepted", lifetime),
@@ -229,7 +233,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("5.2.3", "MUST ignore unrecognized directives", serving, byAbsence: true),
     Sentence("5.3", "MUST interpret invalid dates in Expires as in the past", lifetime),
     Sentence("5.3", "MUST ignore Expires with max-age", lifetime),
-    // RFC 5861.
+    // Sentences of RFC 5861.
     Sentence("RFC 5861 §3", "MAY serve a stale response up to the seconds", serving),
     Sentence("RFC 5861 §3", "SHOULD revalidate it meanwhile", background),
     Sentence("RFC 5861 §3", "SHOULD NOT serve it after the seconds", serving),

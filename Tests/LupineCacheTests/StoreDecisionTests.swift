@@ -11,7 +11,7 @@ import Testing
     var method = "GET"
     var status = 200
     var response: [String] = []
-    /// Nil if the response is stored.
+    /// The reason why the cache must not store the response, or nil if it must.
     var refusal: StoreDecision.Refusal?
 
     var testDescription: String { "\(method) \(request): \(status) \(response)" }
@@ -26,11 +26,11 @@ import Testing
       Row(request: ["Authorization: Basic eA=="], response: []),
       Row(response: ["Set-Cookie: a=b"]),
       Row(request: ["Range: bytes=0-1"], status: 200),
-      // Methods.
+      // Methods whose responses the cache doesn't store.
       Row(method: "HEAD", response: ["Cache-Control: max-age=60"], refusal: .method),
       Row(method: "POST", response: ["Cache-Control: max-age=60"], refusal: .method),
       Row(method: "get", response: ["Cache-Control: max-age=60"], refusal: .method),
-      // Status codes.
+      // Status codes of the response.
       Row(status: 103, response: ["Cache-Control: max-age=60"], refusal: .status),
       Row(status: 206, response: ["Cache-Control: max-age=60"], refusal: .status),
       Row(status: 304, response: ["Cache-Control: max-age=60"], refusal: .status),
@@ -60,7 +60,7 @@ import Testing
       Row(status: 599, response: ["Cache-Control: no-store, must-understand"], refusal: .status),
       Row(request: ["Cache-Control: no-store"], response: ["Cache-Control: max-age=60"], refusal: .noStore),
       Row(request: ["Cache-Control: no-cache"], response: ["Cache-Control: max-age=60"]),
-      // Vary.
+      // The field Vary in the response.
       Row(response: ["Vary: Accept"]),
       Row(response: ["Vary: Accept, *"], refusal: .vary(.unselectable)),
       Row(response: ["Vary: Accept", "Vary: *"], refusal: .vary(.unselectable)),
@@ -80,7 +80,7 @@ import Testing
     #expect(StoreDecision.decide(["Cache-Control: max-age=60"], to: request).refusal == .method)
   }
 
-  @Test("a response isn't stored if Vary lists too many fields or fields with values that are too large")
+  @Test("the cache doesn't store a response if Vary lists too many fields, or fields whose values are too large")
   func varyLimits() throws {
     let names = (0..<CacheLimits.varyNamesMax).map { "X-\($0)" }.joined(separator: ", ")
     #expect(StoreDecision.decide(["Vary: \(names)"], to: try .get()).stored != nil)
@@ -90,7 +90,7 @@ import Testing
     #expect(StoreDecision.decide(["Vary: Foo"], to: try .get(["Foo: \(value)v"])).refusal == .vary(.tooLarge))
   }
 
-  @Test("the cache stores all fields as received, except those of the connection and of proxies")
+  @Test("the cache stores all response fields as received, except those for the connection and for proxies")
   func storedFields() throws {
     let kept = ["Date: \(date())", "X-Unknown: 1", "x-unknown: 2", "Set-Cookie: a=b", "Content-Length: 3", "Foo: z"]
     let dropped = [
@@ -101,7 +101,7 @@ import Testing
     #expect(try stored(dropped + kept).fields == Fields(kept))
   }
 
-  @Test("the Connection field can't remove a field that controls the cache")
+  @Test("a response's Connection field can't make the cache ignore a field that controls caching")
   func connectionNamesCacheControl() throws {
     let lines = ["Date: \(date())", "Cache-Control: max-age=60", "ETag: \"a\"", "Vary: Accept"]
     #expect(try stored(lines + ["Connection: cache-control, etag, vary, date"]).fields == Fields(lines))
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test(
-    "a response counts as reusable if it will be fresh, has a validator, or may be served stale",
+    "the cache regards a response as reusable if it will be fresh, has a validator, or may be served stale",
     arguments: [
       ([], false), (["Cache-Control: max-age=0"], false), (["Cache-Control: max-age=1"], true),
       (["Cache-Control: max-age=60, no-cache"], false), (["Cache-Control: no-cache", "ETag: \"1\""], true),

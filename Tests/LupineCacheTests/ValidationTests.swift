@@ -45,7 +45,7 @@ import Testing
     #expect(forwarding?.nominated == (row.sent.isEmpty ? [] : [0]))
   }
 
-  /// The German, English and French variants of a page.
+  /// Returns the stored German, English and French variants of a page, with these entity tags.
   private func variants(_ tags: [String]) throws -> [StoredResponse] {
     try zip(["de", "en", "fr"], tags).enumerated().map { index, variant in
       try stored(
@@ -86,7 +86,8 @@ import Testing
   }
 
   @Test(
-    "a 304 with a strong entity tag serves and updates the variant with that tag, even if the request selects another")
+    "after a 304 with a strong entity tag, the cache serves and updates the variant with that tag, whichever the request selects"
+  )
   func strongTagSelects() throws {
     let stored = try variants(["\"1\"", "\"2\"", "\"3\""])
     let spanish = try CacheRequest.get(["Accept-Language: es"])
@@ -100,7 +101,7 @@ import Testing
   }
 
   struct Selection: Sendable {
-    /// The entity tags of two stored responses, the second one being the latest.
+    /// The entity tags of two stored responses. The second response is the later one.
     let tags: [String]
     let answer: [String]
     let served: Int?
@@ -108,7 +109,7 @@ import Testing
   }
 
   @Test(
-    "a 304 updates all stored responses with its strong entity tag, but only the latest one with its weak entity tag",
+    "a strong entity tag in a 304 updates all stored responses with the tag, but a weak entity tag only the latest of them",
     arguments: [
       Selection(tags: ["\"1\"", "\"2\""], answer: ["ETag: \"1\""], served: 0, updated: [0]),
       Selection(tags: ["\"1\"", "\"1\""], answer: ["ETag: \"1\""], served: 1, updated: [1, 0]),
@@ -120,7 +121,7 @@ import Testing
       Selection(tags: ["\"1\"", "\"2\""], answer: [], served: nil, updated: []),
     ])
   func selection(_ row: Selection) throws {
-    // A request without the fields in Vary would select both.
+    // A request without the fields that Vary lists would select both responses.
     let responses = try row.tags.enumerated().map { index, tag in
       try stored([stale, "ETag: \(tag)"], at: Int64(index))
     }
@@ -207,7 +208,7 @@ import Testing
     #expect(try ForwardingOutcome.answer(200, [], to: head, [response], at: 9)?.updates == [])
   }
 
-  @Test("a 304 without Date is treated as if its Date were the time at which it was received")
+  @Test("the cache treats a 304 without Date as if its Date were the time at which the 304 was received")
   func date304() throws {
     let response = try stored([stale, "ETag: \"1\"", "Date: \(date(-500))"])
     let updated = try #require(
@@ -293,7 +294,7 @@ import Testing
     #expect((failure.served != nil) == row.isServed)
   }
 
-  @Test("an invalidated response isn't served after a server or network error")
+  @Test("the cache doesn't serve an invalidated response after a server or network error")
   func invalidatedAfterError() throws {
     var response = try stored(["Cache-Control: max-age=60, stale-if-error=60"])
     response.state = .invalidated

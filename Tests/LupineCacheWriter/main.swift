@@ -12,7 +12,7 @@ guard arguments.count == 4, let capacity = Int(arguments[2]), let seed = UInt64(
   let store = try? DiskStore(folder: arguments[1], capacity: capacity)
 else { fatalError("usage: LupineCacheWriter FOLDER CAPACITY SEED") }
 
-/// Stores a version of a response.
+/// Stores one version of the response with this number.
 func write(_ number: Int, version: Int, id: UInt64) throws(DiskStoreError) {
   let fields: Fields = ["Version": "\(version)"]
   let response = StoredResponse(

@@ -2,11 +2,11 @@
 import LupineCoding
 import Testing
 
-@Suite("Limits of decoding")
+@Suite("Limits of decoding content codings")
 struct CodingLimitsTests {
   private static let zeros = [UInt8](repeating: 0, count: 10_000_000)
 
-  @Test("the decoder stops decoding 10 MB of zeros at the limit of 1 MB", arguments: ContentCoding.allCases)
+  @Test("the content decoder stops decoding 10 MB of zeros at the limit of 1 MB", arguments: ContentCoding.allCases)
   func decodedBytes(_ coding: ContentCoding) throws {
     let bomb = try ContentEncoder.encode(Self.zeros, as: coding)
     let limits = CodingLimits(decodedBytesMax: 1_000_000, expansionRatioMax: nil)
@@ -17,7 +17,7 @@ struct CodingLimitsTests {
   }
 
   @Test(
-    "the decoder decodes a body of exactly the maximum size, and refuses a body that is one byte longer",
+    "the content decoder decodes a body of exactly the maximum size, and refuses a body that is one byte longer",
     arguments: ContentCoding.allCases.map { [$0] } + [[], [.brotli, .gzip]])
   func decodedBytesExactly(_ codings: [ContentCoding]) throws {
     let body = Array("0123456789".utf8)
@@ -33,7 +33,7 @@ struct CodingLimitsTests {
     }
   }
 
-  @Test("a brotli bomb is refused for its expansion ratio before it has decoded to more than 1 MiB")
+  @Test("the content decoder refuses a brotli bomb for its expansion ratio before decoding more than 1 MiB")
   func ratio() throws {
     let bomb = try ContentEncoder.encode(Self.zeros, as: .brotli)
     let result = try decodeUntilRefused(bomb, [.brotli], CodingLimits())
@@ -42,7 +42,7 @@ struct CodingLimitsTests {
   }
 
   @Test(
-    "a single layer of deflate can't exceed the default limit of the expansion ratio",
+    "a body with a single layer of deflate can't exceed the default limit of the expansion ratio",
     arguments: [ContentCoding.gzip, .deflate])
   func ratioOfDeflate(_ coding: ContentCoding) throws {
     let coded = try ContentEncoder.encode(Self.zeros, as: coding, level: 9)
@@ -50,7 +50,7 @@ struct CodingLimitsTests {
     #expect(try decodeUntilRefused(coded, [coding], CodingLimits()).error == nil)
   }
 
-  @Test("gzip within gzip is refused for its overall ratio of decoded bytes to received bytes")
+  @Test("the content decoder refuses gzip within gzip for its overall ratio of decoded bytes to received bytes")
   func ratioOfStack() throws {
     let bomb = try ContentEncoder.encode(ContentEncoder.encode(Self.zeros, as: .gzip), as: .gzip)
     let result = try decodeUntilRefused(bomb, [.gzip, .gzip], CodingLimits())
@@ -67,7 +67,7 @@ struct CodingLimitsTests {
   }
 
   @Test(
-    "a decompression bomb in the first layer is refused, even if the second layer decodes the bomb to an empty body")
+    "a decompression bomb in one coding layer is refused, even if the next layer decodes the bomb to an empty body")
   func swallowed() throws {
     // Empty stored blocks (RFC 1951 §3.2.4): 3 MB of them decode to nothing.
     let blocks = Array(repeatElement([0x00, 0x00, 0x00, 0xff, 0xff] as [UInt8], count: 600_000).joined())
@@ -81,7 +81,7 @@ struct CodingLimitsTests {
     #expect(byBytes.error?.coding == .brotli)
   }
 
-  @Test("extreme values of the coding limits don't cause a trap", arguments: [0, 1, UInt64.max])
+  @Test("extreme values of the decoding limits don't make the content decoder trap", arguments: [0, 1, UInt64.max])
   func extremes(_ value: UInt64) throws {
     let coded = try ContentEncoder.encode(ContentEncoder.encode([1, 2, 3], as: .gzip), as: .gzip)
     let limits = CodingLimits(decodedBytesMax: value, expansionRatioMax: value, expansionFloorBytes: value)
@@ -89,7 +89,7 @@ struct CodingLimitsTests {
     #expect((error == nil) == (value == .max))
   }
 
-  @Test("the decoder decodes a body with five layers of content codings, and refuses a sixth layer")
+  @Test("the content decoder decodes a body with five layers of content codings, and refuses a sixth layer")
   func layers() throws {
     var coded = Array("hello".utf8)
     let codings: [ContentCoding] = [.gzip, .brotli, .deflate, .gzip, .brotli]
@@ -101,7 +101,7 @@ struct CodingLimitsTests {
     #expect(error?.cause == .tooManyLayers(max: 5))
   }
 
-  @Test("by default, the decoder refuses a second brotli layer, so that a body needs only one window of 16 MiB")
+  @Test("by default, the content decoder refuses a second brotli layer, so that a body needs only one window of 16 MiB")
   func brotliLayers() throws {
     var coded = Array("hello".utf8)
     for _ in 0..<5 { coded = try ContentEncoder.encode(coded, as: .brotli) }

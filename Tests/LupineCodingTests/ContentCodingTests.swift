@@ -11,7 +11,7 @@ struct ContentCodingTests {
   #endif
 
   @Test(
-    "the decoder ignores the case of a content coding's name",
+    "the content decoder ignores the case of a content coding's name",
     arguments: [
       ("gzip", ContentCoding.gzip), ("GZip", .gzip), ("x-gzip", .gzip), ("X-GZIP", .gzip), ("deflate", .deflate),
       ("Deflate", .deflate), ("br", .brotli), ("BR", .brotli), ("zstd", zstd), ("ZStd", zstd), ("identity", nil),
@@ -23,13 +23,13 @@ struct ContentCodingTests {
     #expect(ContentCoding(name: name[...]) == coding)
   }
 
-  @Test("each content coding is found by its registered name", arguments: ContentCoding.allCases)
+  @Test("each supported content coding is found by its registered name", arguments: ContentCoding.allCases)
   func ownName(_ coding: ContentCoding) {
     #expect(ContentCoding(name: coding.name) == coding)
   }
 
   @Test(
-    "a Content-Encoding list is parsed in order, and identity and empty elements are left out",
+    "the parser returns the codings of a Content-Encoding list in order, without identity and empty elements",
     arguments: [
       ("", []), ("identity", []), ("gzip", [.gzip]), ("gzip, br", [.gzip, .brotli]), ("br,gzip", [.brotli, .gzip]),
       (" \tX-Gzip\t , ,, Identity,deflate,", [.gzip, .deflate]), (",", []), ("gzip,gzip", [.gzip, .gzip]),
@@ -52,7 +52,7 @@ struct ContentCodingTests {
   }
 
   @Test(
-    "if Content-Encoding has an unknown coding, the body isn't decoded, or fails if the limits refuse unknown codings",
+    "a body with an unknown content coding is delivered without decoding, or fails if the limits refuse unknown codings",
     arguments: [
       "foo", "aws-chunked", "utf-8", "none", "binary", "lz4", "gzip, lz4", "lz4, gzip", "gzip;q=1",
       "gzip, br, x, gzip",
@@ -69,7 +69,7 @@ struct ContentCodingTests {
   }
 
   @Test(
-    "a body whose Content-Encoding lists only known codings is decoded, whether or not unknown codings are refused",
+    "the client decodes a body whose Content-Encoding lists only known codings, whether or not it refuses unknown ones",
     arguments: [true, false])
   func decodable(refusesUnknown: Bool) throws {
     let limits = CodingLimits(refusesUnknownCodings: refusesUnknown)
@@ -78,7 +78,7 @@ struct ContentCodingTests {
   }
 
   @Test(
-    "unknown codings count toward the limit of coding layers, wherever in Content-Encoding they are",
+    "an unknown content coding counts toward the limit of layers, whatever its position in Content-Encoding",
     arguments: ["gzip", "foo", "br"])
   func tooManyUnknown(_ name: String) throws {
     let five = "\(name), foo, gzip, foo, gzip"
@@ -89,7 +89,7 @@ struct ContentCodingTests {
     }
   }
 
-  @Test("a Content-Encoding list with more codings than the limit is refused")
+  @Test("the client refuses a Content-Encoding list with more codings than the limit")
   func tooMany() throws {
     let six = failure { () throws(CodingError) in try ContentCoding.list("br,br,br,br,br,br") }
     #expect(six?.cause == .tooManyLayers(max: 5))

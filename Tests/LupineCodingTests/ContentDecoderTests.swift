@@ -4,14 +4,14 @@ import LupineCoding
 import LupineTestSupport
 import Testing
 
-@Suite("Decoding")
+@Suite("Decoding of content codings")
 struct ContentDecoderTests {
-  @Test("the decoder decodes a body that arrives in one piece", arguments: Vector.all)
+  @Test("the content decoder decodes a body that arrives in one piece", arguments: Vector.all)
   func whole(_ vector: Vector) throws {
     #expect(try decode(vector.coded, vector.codings) == Array(vector.decoded.utf8))
   }
 
-  @Test("the decoder decodes a body that arrives byte by byte", arguments: Vector.all, [1, 7, 4096])
+  @Test("the content decoder decodes a body that arrives byte by byte", arguments: Vector.all, [1, 7, 4096])
   func byteByByte(_ vector: Vector, outputBytes: Int) throws {
     let coded = vector.coded
     let decoded = try decode(coded, vector.codings, cuts: Array(0..<coded.count), outputBytes: outputBytes)
@@ -19,7 +19,8 @@ struct ContentDecoderTests {
   }
 
   @Test(
-    "the decoder decodes a body that arrives in two pieces, split at any position", arguments: Vector.all, [1, 7, 4096])
+    "the content decoder decodes a body that arrives in two pieces, split at any position", arguments: Vector.all,
+    [1, 7, 4096])
   func everySplit(_ vector: Vector, outputBytes: Int) throws {
     let coded = vector.coded
     for cut in 0...coded.count {
@@ -28,7 +29,7 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test("the decoder decodes a body whatever the size of the output buffer", arguments: Vector.all)
+  @Test("the content decoder decodes a body whatever the size of the output buffer", arguments: Vector.all)
   func everyOutputSize(_ vector: Vector) throws {
     for outputBytes in 1...(vector.decoded.utf8.count + 2) {
       let decoded = try decode(vector.coded, vector.codings, outputBytes: outputBytes)
@@ -61,7 +62,7 @@ struct ContentDecoderTests {
   }
 
   @Test(
-    "an encoded body that ends early, after any of its bytes, is reported as truncated",
+    "the content decoder reports an encoded body that ends after any of its bytes as truncated",
     arguments: Vector.all.filter { !$0.codings.isEmpty })
   func truncated(_ vector: Vector) throws {
     let coded = vector.coded
@@ -149,7 +150,7 @@ struct ContentDecoderTests {
   }
 
   @Test(
-    "the decoder reports bytes that don't form a valid compressed stream as corrupt",
+    "the content decoder reports bytes that don't form a valid compressed stream as corrupt",
     arguments: [
       (ContentCoding.gzip, "00000000"), (.gzip, "1f8c0800"), (.gzip, "1f8b0900000000000003"),
       // Block type 3, without and with a zlib header; a distance before the start; a preset dictionary.
@@ -168,7 +169,7 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test("after a decoding error, each further call of the decoder throws the same error")
+  @Test("after a decoding error, each further call of the content decoder throws the same error")
   func errorStays() throws {
     var decoder = try ContentDecoder([.gzip])
     var scratch = [UInt8](repeating: 0, count: 16)
@@ -187,7 +188,7 @@ struct ContentDecoderTests {
     #expect(errors.allSatisfy { $0 == errors.first })
   }
 
-  @Test("the decoder's isDone is true only after a byte at which the body may end")
+  @Test("the content decoder's isDone is true only after a byte at which the body may end")
   func done() throws {
     let member = try ContentEncoder.encode([1, 2, 3], as: .gzip)
     var decoder = try ContentDecoder([.gzip])
@@ -201,7 +202,7 @@ struct ContentDecoderTests {
   }
 
   @Test(
-    "each call of the decoder returns at most the requested number of decoded bytes",
+    "each call of the content decoder returns at most the requested number of decoded bytes",
     arguments: ContentCoding.allCases.map { [$0] } + [[], [.gzip, .brotli]])
   func upTo(_ codings: [ContentCoding]) throws {
     var coded: [UInt8] = [7, 8, 9]
@@ -222,7 +223,7 @@ struct ContentDecoderTests {
   }
 
   @Test(
-    "a body longer than brotli's window is decoded completely",
+    "the content decoder decodes a body longer than brotli's window completely",
     arguments: [[.brotli], [.brotli, .gzip]] as [[ContentCoding]])
   func beyondTheWindow(_ codings: [ContentCoding]) throws {
     // The body is five times the encoder's window of 4 MiB, in runs of different bytes.
@@ -232,7 +233,7 @@ struct ContentDecoderTests {
     #expect(try ContentDecoder.decode(coded, codings) == body)
   }
 
-  @Test("if a call of the decoder fails, the bytes that the call decoded before the failure aren't delivered")
+  @Test("if a call of the content decoder fails, the bytes that the call decoded before the failure aren't delivered")
   func nothingWithAnError() throws {
     let coded = try ContentEncoder.encode([7, 8, 9], as: .gzip)
     var decoder = try ContentDecoder([.gzip])
@@ -264,13 +265,13 @@ struct ContentDecoderTests {
     }
   }
 
-  /// Returns incompressible bytes, the same each time.
+  /// Returns incompressible pseudorandom bytes, which are the same in each call.
   static func noise(bytes count: Int) -> [UInt8] {
     var random = SplitMix64(seed: 1)
     return (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next() >> 56) }
   }
 
-  /// Returns the second number of /proc/self/statm, in bytes (proc(5)).
+  /// Returns the memory of this process that is resident, in bytes: the second number of /proc/self/statm (proc(5)).
   static func residentBytes() throws -> Int {
     let file = try #require(fopen("/proc/self/statm", "r"))
     defer { fclose(file) }

@@ -2,11 +2,11 @@
 import LupineCoding
 import Testing
 
-@Suite("Encoding")
+@Suite("Encoding of content codings")
 struct ContentEncoderTests {
   private static let body = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) }
 
-  /// Encodes `body` in pieces of `pieceBytes` through an output of `outputBytes`.
+  /// Encodes `body` in pieces of `pieceBytes` with an output buffer of `outputBytes`.
   private func encode(_ coding: ContentCoding, pieceBytes: Int, outputBytes: Int) throws -> [UInt8] {
     var encoder = try ContentEncoder(coding)
     var scratch = [UInt8](repeating: 0, count: outputBytes)
@@ -50,7 +50,7 @@ struct ContentEncoderTests {
   }
 
   @Test(
-    "the encoder's output starts with the header of the coding's format",
+    "a content encoder's output starts with the header of the coding's format",
     arguments: [(ContentCoding.gzip, "1f8b08000000000000"), (.deflate, "785e")])
   func header(_ coding: ContentCoding, hex: String) throws {
     let coded = try ContentEncoder.encode(Array("hello".utf8), as: coding)
@@ -58,7 +58,7 @@ struct ContentEncoderTests {
   }
 
   @Test(
-    "the encoder limits a compression level outside of the valid range to the nearest valid level",
+    "a compression level outside of the valid range is replaced by the nearest valid level",
     arguments: ContentCoding.allCases)
   func levels(_ coding: ContentCoding) throws {
     let highest =
@@ -78,7 +78,7 @@ struct ContentEncoderTests {
     #expect(try decode(best, [coding]) == Self.body)
   }
 
-  @Test("the encoder leaves the bytes before the given offset of the output buffer unchanged")
+  @Test("the content encoder doesn't change the bytes before the given offset of the output buffer")
   func offset() throws {
     let body = Array("hello".utf8)
     var encoder = try ContentEncoder(.gzip)

@@ -3,15 +3,15 @@
 import LupineCoding
 import Testing
 
-/// A coded body and the text to which it decodes.
+/// An encoded body and the text to which it decodes.
 struct Vector: Sendable, CustomTestStringConvertible {
   var name: String
   var codings: [ContentCoding]
   var hex: String
   var decoded: String
-  /// The lengths of those proper prefixes that are complete bodies.
+  /// The lengths of those prefixes of the encoded body, shorter than the body, that are themselves complete bodies.
   var completeAt: Set<Int> = []
-  /// The number of checked bytes at the end: CRC-32 and length for gzip, Adler-32 for zlib.
+  /// The number of bytes at the end of the encoded body that contain a checksum: CRC-32 and length for gzip, Adler-32 for zlib.
   var checksumBytes = 0
 
   var coded: [UInt8] { bytes(hex: hex) }
@@ -101,8 +101,8 @@ func bytes(hex: String) -> [UInt8] {
   return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
 }
 
-/// Decodes the pieces of `coded` between `cuts` into output of `outputBytes`, ends the body, and checks that each call
-/// returns consistent counts.
+/// Decodes `coded` in pieces that end at the offsets in `cuts`, with an output buffer of `outputBytes`. Checks that each call of
+/// the decoder returns correct counts, and that the body is complete.
 func decode(
   _ coded: [UInt8], _ codings: [ContentCoding], limits: CodingLimits = .init(), cuts: [Int] = [],
   outputBytes: Int = 4096
@@ -130,7 +130,7 @@ func decode(
   return result
 }
 
-/// The number of bytes decoded before the decoder threw an error, and the error.
+/// Decodes `coded` until the decoder throws. Returns the number of bytes decoded before that, and the error.
 func decodeUntilRefused(
   _ coded: [UInt8], _ codings: [ContentCoding], _ limits: CodingLimits
 ) throws -> (decodedBytes: Int, error: CodingError?) {
@@ -156,7 +156,7 @@ extension [UInt8] {
   }
 }
 
-/// Returns the error that `body` throws. It is a test failure if `body` doesn't throw.
+/// Returns the error that `body` throws, and records an issue if it doesn't throw.
 func failure<Result>(_ body: () throws(CodingError) -> Result) -> CodingError? {
   do throws(CodingError) {
     let result = try body()

@@ -6,8 +6,8 @@ import Testing
 @Suite("Zstandard")
 struct ZstdTests {
   #if Zstd
-    /// Decodes a body in one piece, byte by byte, and in two pieces split anywhere. Returns the error, which must be the same
-    /// each time.
+    /// Returns the error from decoding a body. Decodes it whole, byte by byte, and in two pieces split anywhere, and checks that
+    /// the error is the same each time.
     private func error(_ coded: [UInt8]) throws -> CodingError.Cause? {
       let whole = failure { () throws(CodingError) in try decode(coded, [.zstd]) }
       for cuts in [Array(0..<coded.count)] + coded.indices.map({ [$0] }) {
@@ -22,11 +22,11 @@ struct ZstdTests {
     }
 
     @Test(
-      "a zstd frame with a window of more than 8 MiB is refused, whether the frame arrives whole or in parts",
+      "the content decoder refuses a zstd frame with a window over 8 MiB, whether the frame arrives whole or in parts",
       arguments: [
-        // Windows of 9 MiB and of 128 MiB, with 256 bytes of content; a content length of 16 MiB in a single segment.
+        // Windows of 9 MiB and of 128 MiB, with 256 bytes of content. Then a single segment with a content length of 16 MiB.
         "28b52ffd4069000003080061", "28b52ffd4088000003080061", "28b52ffda00000000103000061",
-        // A small frame, then one with a window of 9 MiB.
+        // A small frame, followed by a frame with a window of 9 MiB.
         "28b52ffd000029000068656c6c6f28b52ffd4069000003080061",
       ])
     func windows(hex: String) throws {
@@ -35,7 +35,8 @@ struct ZstdTests {
       #expect(try error(bytes(hex: hex)) == refused)
     }
 
-    @Test("a frame in a format older than zstd 0.8 is refused, because the size of its window isn't limited")
+    @Test(
+      "the content decoder refuses a frame in a format older than zstd 0.8, because the frame's window isn't limited")
     func oldFormat() throws {
       // libzstd decodes this frame of zstd 0.7 to "hello" if it arrives in one piece.
       guard case .corrupt = try error(bytes(hex: "27b52ffd000040000568656c6c6fc00000")) else {
@@ -44,16 +45,18 @@ struct ZstdTests {
       }
     }
 
-    @Test("a zstd frame that requires a dictionary is refused", arguments: ["0105", "020500", "0305000000"])
+    @Test(
+      "the content decoder refuses a zstd frame that requires a dictionary",
+      arguments: ["0105", "020500", "0305000000"])
     func dictionaries(descriptorAndID: String) throws {
-      // Frame_Header_Descriptor, Window_Descriptor, Dictionary_ID (RFC 8878 §3.1.1.1)
+      // The frame's Frame_Header_Descriptor, Window_Descriptor and Dictionary_ID (RFC 8878 §3.1.1.1).
       let header = "28b52ffd\(descriptorAndID.prefix(2))00\(descriptorAndID.dropFirst(2))"
       let refused = CodingError.Cause.corrupt("it requires a dictionary, which HTTP doesn't support")
       #expect(try error(bytes(hex: header + "29000068656c6c6f")) == refused)
     }
 
     @Test(
-      "bytes that aren't a valid zstd frame are reported as corrupt",
+      "the content decoder reports bytes that aren't a valid zstd frame as corrupt",
       arguments: [
         // No magic number; a reserved bit; the reserved block type; a block longer than the window.
         "ffffffff", "11000000", "28b52ffd080029000068656c6c6f", "28b52ffd0000070000", "28b52ffd0000014000",
@@ -76,7 +79,9 @@ struct ZstdTests {
       #expect(try decode(frame + frame, [.zstd]) == [1, 2, 3, 1, 2, 3])
     }
 
-    @Test("a zstd bomb of 1 GiB of zeros is refused at the default expansion ratio, and at the limit of decoded bytes")
+    @Test(
+      "the content decoder refuses a zstd bomb of 1 GiB at the default expansion ratio, and at the limit of decoded bytes"
+    )
     func bomb() throws {
       // 8192 blocks of 128 KiB that repeat one byte: 4 bytes each (RFC 8878 §3.1.1.2).
       let block: [UInt8] = [0x02, 0x00, 0x10, 0x00]
@@ -94,7 +99,7 @@ struct ZstdTests {
       #expect(inner.error?.coding == .zstd)
     }
 
-    @Test("by default, the decoder refuses a second zstd layer, so that a body needs only one window of 8 MiB")
+    @Test("by default, the content decoder refuses a second zstd layer, so that a body needs only one window of 8 MiB")
     func layers() throws {
       var coded = Array("hello".utf8)
       for _ in 0..<3 { coded = try ContentEncoder.encode(coded, as: .zstd) }

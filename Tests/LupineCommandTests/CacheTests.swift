@@ -7,9 +7,9 @@ import LupineOrigin
 import Synchronization
 import Testing
 
-@Suite("Cache", .timeLimit(.minutes(10)))
+@Suite("The command's options --cache and --max-stale", .timeLimit(.minutes(10)))
 struct CacheTests {
-  /// A server with one reply per path and the number of its requests.
+  /// Runs `body` with a test server and a new cache folder. `reply` gets each request and the number of earlier requests.
   private func withOrigin(
     _ reply: @escaping @Sendable (ReceivedRequest, Int) -> Reply,
     _ body: (OriginServer, _ folder: String) async throws -> Void
@@ -69,7 +69,7 @@ struct CacheTests {
   }
 
   @Test(
-    "with stale-if-error, a stale response is served if the server is unreachable, but not if TLS verification fails")
+    "with stale-if-error, the command uses a stale response if the server is unreachable, but not after a TLS error")
   func outage() async throws {
     let (authority, other) = (try ThrowawayAuthority(), try ThrowawayAuthority())
     let identity = try authority.issue(names: ["localhost"], addresses: ["127.0.0.1"])
@@ -127,7 +127,9 @@ struct CacheTests {
     }
   }
 
-  @Test("the cache folder stores a body with a content coding decoded, and --raw doesn't use the stored response")
+  @Test(
+    "the cache folder contains decoded bodies without their content coding, so the command doesn't use the cache with --raw"
+  )
   func coded() async throws {
     let text = String(repeating: "lupine ", count: 20_000)
     try await withOrigin { request, _ in
@@ -141,7 +143,7 @@ struct CacheTests {
     }
   }
 
-  /// Changes the last byte of the only stored body.
+  /// Changes the last byte of the body in the cache folder's only record.
   private func damage(_ folder: String) throws {
     let names = try FileManager.default.contentsOfDirectory(atPath: folder)
     let name = try #require(names.first)

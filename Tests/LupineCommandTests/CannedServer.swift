@@ -5,14 +5,14 @@ import LupineEngine
 import LupineLoopback
 import Synchronization
 
-/// A server on a free port, which listens until it is released.
+/// A server on a free port of 127.0.0.1 that sends fixed replies. It listens until this object is deallocated.
 final class CannedServer: Sendable {
   let port: UInt16
   private let listener: Socket
   private let received: Received
 
   var url: String { "http://127.0.0.1:\(port)" }
-  /// The requests received so far, as text.
+  /// The requests that the server has received so far, as text.
   var requests: [String] { received.requests.withLock { $0 } }
 
   struct CannotListen: Error {}
@@ -21,24 +21,24 @@ final class CannedServer: Sendable {
     let requests = Mutex<[String]>([])
   }
 
-  /// Accepts one connection per reply, in order, reads one request from each, sends the reply and closes the
-  /// connection.
+  /// Creates a server that accepts one connection per reply, in order. From each connection it reads one request, sends the reply
+  /// and closes.
   ///
   /// - Parameters:
-  ///   - isDeaf: Whether the server never accepts connections and has no room for waiting ones.
-  ///   - cue: If set, the reply is sent as soon as this text was received, even if the request isn't complete.
+  ///   - isDeaf: Whether the server never accepts connections and its backlog has no room.
+  ///   - cue: If set, the server replies as soon as it has received this text, even if the request isn't complete.
   convenience init(replies: [String], isDeaf: Bool = false, answersAfter cue: String? = nil) throws {
     var condition: (@Sendable (String) -> Bool)?
     if let cue { condition = { $0.contains(cue) } }
     try self.init(Socket.listenOnLoopback(backlog: isDeaf ? 0 : 16), replies, answersWhen: condition)
   }
 
-  /// Creates the same server, which sends the reply as soon as the request received so far satisfies a condition.
+  /// Creates a server that sends each reply as soon as the bytes of the request that it has received satisfy `condition`.
   convenience init(replies: [String], answersWhen condition: @escaping @Sendable (String) -> Bool) throws {
     try self.init(Socket.listenOnLoopback(backlog: 16), replies, answersWhen: condition)
   }
 
-  /// Creates the same server on an abstract Unix socket.
+  /// Creates a server that sends the replies on an abstract Unix socket instead of a port.
   convenience init(abstractName: String, replies: [String]) throws {
     guard let address = SocketAddress(socketPath: "@\(abstractName)") else { throw CannotListen() }
     try self.init(Socket.listen(on: address, backlog: 16), replies, answersWhen: nil)

@@ -5,7 +5,7 @@ import Foundation
 import LupineEngine
 import Testing
 
-@Suite("Connections", .timeLimit(.minutes(10)))
+@Suite("Connection options of the command", .timeLimit(.minutes(10)))
 struct ConnectionTests {
   init() throws { try Servers.require() }
 
@@ -49,7 +49,7 @@ struct ConnectionTests {
     #expect(run.errors.contains(shown), "\(run.errors)")
   }
 
-  // Command lines for sh, and whether each one uses the proxy. Nothing listens at the proxy's address.
+  // Command lines for sh, and whether the request uses the proxy. Nothing listens at the proxy's address.
   static let bypasses: [(line: String, isProxied: Bool)] = [
     ("http_proxy=127.0.0.1:1 $lupine", true),
     ("http_proxy=127.0.0.1:1 $lupine -x ''", false),
@@ -64,7 +64,7 @@ struct ConnectionTests {
   ]
 
   @Test(
-    "the command's proxy options take precedence over proxy environment variables, which may have exceptions",
+    "the command's --proxy and --noproxy options take precedence over the corresponding environment variables",
     arguments: bypasses
   )
   func exceptions(line: String, isProxied: Bool) async throws {
@@ -73,7 +73,7 @@ struct ConnectionTests {
     #expect(run.output == (isProxied ? "" : "small\n"))
   }
 
-  @Test("an invalid URL in a proxy variable causes the expected exit status and one line of error output")
+  @Test("an invalid URL in a proxy environment variable causes the expected exit status and one line of error output")
   func malformedVariable() async throws {
     let run = try await shell("unset no_proxy NO_PROXY; http_proxy=http://secret@:1 $lupine \(Self.page)")
     #expect(run.status == 5 && run.hasOneErrorLine)
@@ -82,7 +82,7 @@ struct ConnectionTests {
   }
 
   @Test(
-    "the last --resolve entry for a name replaces the name's lookup, and takes precedence over an entry for *")
+    "the last --resolve entry for a name replaces the DNS lookup of the name, and takes precedence over an entry for *")
   func overrides() async throws {
     let reply = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     let server = try CannedServer(replies: [reply, reply])
@@ -97,7 +97,7 @@ struct ConnectionTests {
     #expect(server.requests.map { $0.contains("Host: some.test:\(port)\r\n") } == [true, false])
   }
 
-  @Test("--unix-socket uses the socket for every host, even if the environment sets a proxy")
+  @Test("--unix-socket connects to the socket for every host, even if the environment sets a proxy")
   func unixSocket() async throws {
     let run = try await shell(
       "http_proxy=127.0.0.1:1 $lupine -v --unix-socket \(Servers.nginxSocket) http://any.test/small.txt")

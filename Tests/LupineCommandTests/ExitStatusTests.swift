@@ -3,11 +3,11 @@
 import Foundation
 import Testing
 
-@Suite("Exit status", .timeLimit(.minutes(10)))
+@Suite("The command's exit status", .timeLimit(.minutes(10)))
 struct ExitStatusTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let status: Int32
-    /// The last part of the error line, after "lupine: ".
+    /// The expected end of the line on standard error, after `lupine: `.
     let message: String
     let arguments: [String]
 

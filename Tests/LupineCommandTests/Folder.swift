@@ -3,7 +3,7 @@
 import Foundation
 import Glibc
 
-/// A temporary folder, which is removed with its content.
+/// A temporary folder for a test's files. Its deallocation deletes the folder with its content.
 final class Folder {
   let path: String
 
@@ -14,7 +14,7 @@ final class Folder {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  /// Writes a file and returns its path.
+  /// Writes `content` to a file with this name in the folder, and returns the file's path.
   func write(_ name: String, _ content: String) throws -> String {
     let file = path + "/" + name
     guard let stream = fopen(file, "w") else { throw CallFailed(call: "fopen", code: errno) }

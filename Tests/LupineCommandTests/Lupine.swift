@@ -1,12 +1,12 @@
-// Runs the built command, which is in the folder of the test bundle.
+// Runs the command `lupine`, which the build has put into the folder of the test bundle.
 
 import Foundation
 import Glibc
 import LupineTestSupport
 
-/// The result of a run of the command.
+/// The result of running the command `lupine` once.
 struct Run {
-  /// The exit status, or 128 plus the signal's number.
+  /// The exit status, or 128 plus the signal's number if a signal ended the process.
   let status: Int32
   let output: String
   let errors: String
@@ -20,13 +20,13 @@ struct CommandMissing: Error, CustomStringConvertible {
   var description: String { "\(path) isn't there: run `swift build --product lupine`" }
 }
 
-/// Runs `lupine`. Standard error is read into `errors`, unless `standardError` replaces its file.
+/// Runs the command `lupine` to its end. If `standardError` is a descriptor, it replaces standard error, and `errors` stays empty.
 func lupine(_ arguments: [String], input: String = "", standardError: CInt? = nil) async throws -> Run {
   let path = try commandPath()
   return try await run([path] + arguments, input, standardError)
 }
 
-/// Runs a line of sh, in which `$lupine` is the path of the command.
+/// Runs a command line in sh, in which `$lupine` is the path of the command.
 func shell(_ line: String) async throws -> Run {
   try await run(["/bin/sh", "-c", "lupine='\(try commandPath())'; \(line)"], "", nil)
 }

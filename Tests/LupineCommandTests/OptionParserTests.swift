@@ -6,7 +6,7 @@ import LupineEngine
 import LupineTestSupport
 import Testing
 
-@Suite("Options", .serialized)
+@Suite("Parsing of the command line", .serialized)
 struct OptionParserTests {
   private func options(_ arguments: String...) throws -> Options {
     guard case .transfer(_, let options) = try OptionParser.parse(["lupine"] + arguments + ["http://a/"]) else {

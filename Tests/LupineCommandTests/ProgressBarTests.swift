@@ -4,7 +4,7 @@
 import LupineEngine
 import Testing
 
-@Suite("Progress bar")
+@Suite("The command's progress bar")
 struct ProgressBarTests {
   private let start = Instant(nanoseconds: 1_000_000_000)
 

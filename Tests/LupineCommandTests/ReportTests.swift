@@ -4,7 +4,7 @@ import Foundation
 import LupineTestSupport
 import Testing
 
-@Suite("Reports", .timeLimit(.minutes(10)))
+@Suite("Output of --verbose, --timing and --trace", .timeLimit(.minutes(10)))
 struct ReportTests {
   @Test("the command's verbose output contains all heads and connections, but no credentials")
   func verbose() async throws {

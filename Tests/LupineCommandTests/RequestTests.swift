@@ -7,13 +7,13 @@ import LupineEngine
 import LupineTestSupport
 import Testing
 
-@Suite("Requests", .timeLimit(.minutes(10)))
+@Suite("Requests that the command sends", .timeLimit(.minutes(10)))
 struct RequestTests {
   private static let usual = [
     "User-Agent: lupine/0.1.0", "Accept: */*", "Accept-Encoding: \(AcceptEncoding.command)",
   ]
 
-  /// The head of a request as lines, without Host, and its body.
+  /// A request that the command has sent: the lines of its head, without Host, and its body.
   private struct Sent {
     var head: [String]
     let body: String
@@ -44,7 +44,7 @@ struct RequestTests {
     #expect(sent.head == ["GET /p?q HTTP/1.1", "Host: foo.test", "Accept: a/b", "X: 1", "X: 2", "Y: "])
   }
 
-  @Test("-X sends the method exactly as given")
+  @Test("-X sends the given method exactly as written")
   func method() async throws {
     #expect(try await send(["-X", "pUrGe"]).head.first == "pUrGe /p?q HTTP/1.1")
     #expect(try await send(["-X", "PUT", "-d", "a"]).head.first == "PUT /p?q HTTP/1.1")
@@ -80,7 +80,7 @@ struct RequestTests {
       ])
   }
 
-  @Test("a multipart form has parts for text, for files and for the text in files, and escapes the names")
+  @Test("-F sends a multipart form with parts for text, files and the text in files, and escapes the names")
   func form() async throws {
     let folder = try Folder()
     let plain = try folder.write("p.txt", "text\n")
@@ -118,7 +118,7 @@ struct RequestTests {
     #expect(types.count == 2)
   }
 
-  @Test("a file in a multipart form isn't read before the file's part is sent")
+  @Test("the command doesn't read a file in a multipart form before it sends the file's part")
   func streamedFile() throws {
     let folder = try Folder()
     let path = try folder.write("f", "")

@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import Testing
 
-@Suite("Responses", .timeLimit(.minutes(10)))
+@Suite("Responses that the command writes", .timeLimit(.minutes(10)))
 struct ResponseTests {
   init() throws { try Servers.require() }
 
@@ -99,7 +99,7 @@ struct ResponseTests {
     #expect(try await errorsOnTerminal(["\(Servers.nginx)/text.txt"]).isEmpty)
   }
 
-  /// Returns the standard error of a run on a terminal with 60 columns.
+  /// Runs the command with standard error on a terminal of 60 columns, and returns the text that the terminal received.
   private func errorsOnTerminal(_ arguments: [String]) async throws -> String {
     var (main, side): (CInt, CInt) = (-1, -1)
     var size = winsize(ws_row: 20, ws_col: 60, ws_xpixel: 0, ws_ypixel: 0)

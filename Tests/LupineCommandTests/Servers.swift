@@ -8,13 +8,13 @@ enum Servers {
   static let apache = TestServer.apache.origin
   static let nginxTLS = TestServer.nginxTLS.origin
 
-  /// https that requires a client certificate, and responds with its subject.
+  /// The URL of a server that requires a client certificate, and responds with the certificate's subject.
   static let clients = TestServer.clientCertificate.origin
   static let tls12Only = TestServer.tls12.origin
   static let tls13Only = TestServer.tls13.origin
   static let goodStaple = TestServer.goodStaple.origin
   static let revokedStaple = TestServer.revokedStaple.origin
-  /// Origins with NTLM; the second requires channel bindings.
+  /// The URL of a server that requires NTLM. `ntlmTLS` also requires channel bindings.
   static let ntlm = TestServer.ntlm.origin
   static let ntlmTLS = TestServer.ntlmTLS.origin
   static let httpProxy = TestServer.squid.authority
@@ -28,7 +28,7 @@ enum Servers {
   static let clientArchive = TestServer.clientArchiveFile
   static let nginxSocket = TestServer.nginxSocket
 
-  /// Throws unless all servers accept connections.
+  /// Throws unless all of the test servers accept connections.
   static func require() throws {
     for server in TestServer.allCases { try server.require() }
   }

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("TLS", .timeLimit(.minutes(10)))
+@Suite("TLS options of the command", .timeLimit(.minutes(10)))
 struct TLSTests {
   init() throws { try Servers.require() }
 
@@ -16,13 +16,13 @@ struct TLSTests {
     ["-E", Servers.clientArchive + ":wrong", "--cert-type", "P12", "--pass", "password"],
   ]
 
-  @Test("a client certificate is sent to the server", arguments: identities)
+  @Test("the command sends the client certificate of --cert to the server", arguments: identities)
   func identity(arguments: [String]) async throws {
     let run = try await lupine(Self.trust + arguments + [Servers.clients])
     #expect(run.status == 0 && run.output.contains("CN=client"), "\(run.output) \(run.errors)")
   }
 
-  @Test("a certificate and an encrypted key may be in the same file, and the file's name may contain a colon")
+  @Test("--cert accepts a certificate and an encrypted key in the same file, whose name may contain a colon")
   func encryptedKey() async throws {
     let folder = try Folder()
     let run = try await shell(
@@ -54,14 +54,14 @@ struct TLSTests {
   ]
 
   @Test(
-    "options set the TLS version, cipher and group, and whether a stapled OCSP response is required",
+    "the command's options set the TLS version, cipher and group, and whether a stapled OCSP response is required",
     arguments: settings)
   func setting(arguments: [String], shown: String) async throws {
     let run = try await lupine(["-v"] + Self.trust + arguments)
     #expect(run.status == 0 && run.errors.contains(shown), "\(run.errors)")
   }
 
-  @Test("certificate authorities in a folder are trusted, with or without a file of other authorities")
+  @Test("the command trusts the certificate authorities in a folder, with or without a file of other authorities")
   func trustFolder() async throws {
     let folder = try Folder()
     let page = "\(Servers.nginxTLS)/small.txt"
@@ -74,7 +74,7 @@ struct TLSTests {
     #expect(run.output == "60\nsmall\nsmall\n", "\(run.errors)")
   }
 
-  @Test("a certificate is refused if its authority's revocation list contains it or is outdated")
+  @Test("the command refuses a certificate if its authority's revocation list contains it or is outdated")
   func revocationList() async throws {
     let folder = try Folder()
     let pki = String(Servers.authority.dropLast("/ca.crt".count))
@@ -99,7 +99,7 @@ struct TLSTests {
     #expect(run.errors.contains("certificate revoked") && run.errors.contains("revocationListFile"))
   }
 
-  @Test("TLS secrets are written to the file that SSLKEYLOGFILE specifies, but not if the variable is empty")
+  @Test("the command writes TLS secrets to the file that SSLKEYLOGFILE names, but not if the variable is empty")
   func keyLog() async throws {
     let folder = try Folder()
     let page = "\(Servers.nginxTLS)/small.txt"

@@ -4,11 +4,12 @@ import Foundation
 import LupineEngine
 import Testing
 
-@Suite("Uploads", .timeLimit(.minutes(10)))
+@Suite("Uploads by the command", .timeLimit(.minutes(10)))
 struct UploadTests {
   private static let reply = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
-  @Test("a file is sent by PUT with its length, and its name is appended to a URL that ends with a slash")
+  @Test(
+    "--upload-file sends a file by PUT with its length, and appends the file's name to a URL that ends with a slash")
   func file() async throws {
     let folder = try Folder()
     let path = try folder.write("a b?.txt", "text")
@@ -34,7 +35,7 @@ struct UploadTests {
     #expect(request.hasPrefix("PATCH /f HTTP/1.1\r\n") && request.hasSuffix("Content-Length: 0\r\n\r\n"))
   }
 
-  @Test("the command uploads standard input in chunks, and appends no file name to the URL")
+  @Test("the command uploads standard input in chunks, and doesn't append a file name to the URL")
   func standardInput() async throws {
     let server = try CannedServer(replies: [Self.reply])
     let run = try await lupine(["-T", "-", server.url + "/d/"], input: "text")
@@ -44,7 +45,8 @@ struct UploadTests {
     #expect(request.hasSuffix("Transfer-Encoding: chunked\r\n\r\n4\r\ntext\r\n0\r\n\r\n"))
   }
 
-  @Test("the command sends standard input as it arrives, and exits after the response even if the input hasn't ended")
+  @Test(
+    "the command sends standard input as it arrives, and exits after the response even if standard input hasn't ended")
   func earlyAnswer() async throws {
     let folder = try Folder()
     let server = try CannedServer(
@@ -55,7 +57,7 @@ struct UploadTests {
     #expect(run.status == 0 && run.output == "seen", "\(run.errors)")
   }
 
-  @Test("the content of a named pipe is sent in chunks")
+  @Test("the command uploads the content of a named pipe in chunks")
   func namedPipe() async throws {
     let folder = try Folder()
     let server = try CannedServer(replies: [Self.reply])
@@ -65,14 +67,14 @@ struct UploadTests {
     #expect(server.requests.first?.hasSuffix("\r\n\r\n5\r\ntext\n\r\n0\r\n\r\n") == true)
   }
 
-  @Test("5 MB from standard input are sent completely")
+  @Test("the command uploads all of 5 MB from standard input")
   func muchInput() async throws {
     try Servers.require()
     let run = try await shell("head -c 5000000 /dev/zero | $lupine -T - \(Servers.apache)/count")
     #expect(run.output.contains("5000000"), "\(run.output) \(run.errors)")
   }
 
-  @Test("a body from standard input can't be resent after a redirect, but a body from a file is resent")
+  @Test("after a redirect, the command can send a body from a file again, but not a body from standard input")
   func redirect() async throws {
     let folder = try Folder()
     let path = try folder.write("f", "text")
@@ -84,7 +86,7 @@ struct UploadTests {
     #expect(server.requests[2].hasPrefix("PUT /b HTTP/1.1\r\n") && server.requests[2].hasSuffix("text"))
   }
 
-  @Test("input that can't be read causes the expected exit status and error line")
+  @Test("if the command can't read its standard input or upload file, it exits with the expected status and error line")
   func unreadable() async throws {
     let server = try CannedServer(replies: [Self.reply])
     let run = try await shell("$lupine -T - \(server.url) < /tmp; echo $? >&2")
@@ -116,7 +118,7 @@ struct UploadTests {
     #expect(try await lupine(["-X", "DELETE", place]).status == 0)
   }
 
-  @Test("with Expect: 100-continue, the body is sent after the 100 (Continue) response")
+  @Test("with Expect: 100-continue, the command sends the body after the 100 (Continue) response")
   func leave() async throws {
     try Servers.require()
     let run = try await lupine(["-v", "-H", "Expect: 100-continue", "-d", "12345", "\(Servers.apache)/count"])
@@ -124,7 +126,7 @@ struct UploadTests {
     #expect(run.errors.contains("\n< HTTP/1.1 100 Continue\n"))
   }
 
-  @Test("without a 100 (Continue) response, the body is sent after the time of --expect100-timeout")
+  @Test("without a 100 (Continue) response, the command sends the body after the time of --expect100-timeout")
   func noLeave() async throws {
     let server = try CannedServer(replies: [Self.reply, Self.reply])
     let expecting = ["-H", "Expect: 100-continue", "-d", "x", server.url]

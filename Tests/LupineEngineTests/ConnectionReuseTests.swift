@@ -48,11 +48,11 @@ import Testing
     let engine = try Engine()
     #expect(try await engine.record("\(origin.url)/").text == "0")
     await closed.wait()
-    // Succeeds whether or not the loop has already seen the close.
+    // This request succeeds whether or not the event loop has already noticed the close.
     #expect(try await engine.record("\(origin.url)/").text == "1")
   }
 
-  /// Creates a server that reads the second request and closes without a reply; all other requests succeed.
+  /// Creates a server that closes the connection instead of answering the second request. It answers all other requests.
   private func forgetfulOrigin(_ seen: SeenRequests) throws -> OriginServer {
     try OriginServer { peer in
       while let request = try peer.readRequest() {
@@ -91,7 +91,7 @@ import Testing
     #expect(seen.methods == ["GET", "POST"])
   }
 
-  @Test("if a new connection is lost before the response, the request fails and isn't replayed")
+  @Test("if a new connection is lost before the response, the client doesn't replay the request, which fails")
   func freshConnectionIsNotReplayed() async throws {
     let origin = try OriginServer { peer in _ = try peer.readRequest() }
     defer { origin.stop() }
@@ -112,11 +112,11 @@ import Testing
   }
 }
 
-/// The methods of the requests that an origin has read, in order.
+/// Records the methods of the requests that a test server has read, in order.
 final class SeenRequests: Sendable {
   private let list = Mutex<[String]>([])
 
-  /// Adds a method and returns the new count.
+  /// Records the method of a request. Returns the number of requests so far.
   func add(_ method: String) -> Int {
     list.withLock {
       $0.append(method)

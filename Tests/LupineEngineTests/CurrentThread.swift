@@ -2,5 +2,5 @@
 
 import Glibc
 
-/// Returns the calling thread's identity.
+/// Returns a number that identifies the calling thread.
 func currentThread() -> UInt { UInt(pthread_self()) }

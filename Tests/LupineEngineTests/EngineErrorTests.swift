@@ -43,7 +43,7 @@ struct EngineErrorTests {
         #expect(text.hasPrefix("https://example.com:8443: "), "\(text)")
         #expect(text.hasSuffix("."), "\(text)")
         #expect(text.split(whereSeparator: \.isNewline).count == 1, "\(text)")
-        // The event is one sentence, the remedy another.
+        // The event is stated in the first sentence, and the remedy in another.
         let hasRemedy = text.split(separator: ". ").dropFirst().contains { $0.first?.isUppercase == true }
         #expect(hasRemedy, "\(text)")
       }

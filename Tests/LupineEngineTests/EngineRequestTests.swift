@@ -13,7 +13,7 @@ struct EngineRequestTests {
     return fields
   }
 
-  /// Returns the serialized request head as text.
+  /// Returns the head that the engine sends for a request with these properties, as text.
   private func wire(
     _ method: String = "GET", _ uri: String = "http://a/", _ pairs: [(String, String)] = [], body: String = ""
   ) throws -> String {
@@ -35,7 +35,8 @@ struct EngineRequestTests {
     #expect(try wire("GET", uri, [("A", "1")]) == "GET \(target) HTTP/1.1\r\nHost: \(host)\r\nA: 1\r\n\r\n")
   }
 
-  @Test("the caller's Host field replaces the derived Host, and is sent once, as the first field")
+  @Test(
+    "the caller's Host field replaces the Host derived from the URI, and the engine sends it once, as the first field")
   func callersHost() throws {
     let sent = try wire("GET", "http://a/", [("A", "1"), ("hOST", "b:1"), ("Host", "c"), ("B", "2")])
     #expect(sent == "GET / HTTP/1.1\r\nHost: b:1\r\nA: 1\r\nB: 2\r\n\r\n")
@@ -63,7 +64,7 @@ struct EngineRequestTests {
       try wire(method, body: "hello") == "\(method) / HTTP/1.1\r\nHost: a\r\nContent-Length: \(five)\r\n\r\n")
   }
 
-  @Test("the engine doesn't send the caller's Content-Length and Transfer-Encoding, but determines the framing")
+  @Test("the engine replaces the caller's Content-Length and Transfer-Encoding with the framing of the body")
   func framing() throws {
     let callers = [
       ("content-length", "99"), ("A", "1"), ("Transfer-Encoding", "chunked"), ("CONTENT-LENGTH", "7"),
@@ -75,7 +76,7 @@ struct EngineRequestTests {
         == "POST / HTTP/1.1\r\nHost: a\r\nA: 1\r\nContent-Length: 2\r\n\r\n")
   }
 
-  @Test("a request's fields are sent in the caller's order and spelling, and may be repeated")
+  @Test("the engine sends a request's fields in the caller's order and spelling, and they may be repeated")
   func order() throws {
     let sent = try wire("GET", "http://a/", [("b", "1"), ("A", "2"), ("B", "3")])
     #expect(sent == "GET / HTTP/1.1\r\nHost: a\r\nb: 1\r\nA: 2\r\nB: 3\r\n\r\n")
@@ -136,7 +137,7 @@ struct EngineRequestTests {
     #expect(request.traits.asksForClose == expected)
   }
 
-  @Test("the word close has no effect in a request field other than Connection")
+  @Test("the word close in any request field other than Connection doesn't close the connection")
   func otherFields() throws {
     let request = EngineRequest(
       uri: try URI("http://a/"), fields: fields([("Proxy-Connection", "close"), ("X", "close")]))

@@ -14,7 +14,7 @@ struct ExpectationTests {
     return request
   }
 
-  @Test("with Expect: 100-continue, the body is sent only after the server's 100 (Continue) response")
+  @Test("with Expect: 100-continue, the client sends the body only after the server's 100 (Continue) response")
   func granted() async throws {
     let origin = try OriginServer { peer in
       guard var request = try peer.readHead() else { return }
@@ -30,7 +30,7 @@ struct ExpectationTests {
     #expect(record.informational == [103, 100])
   }
 
-  @Test("if the server ignores Expect: 100-continue, the body is sent after the timeout")
+  @Test("if the server ignores Expect: 100-continue, the client sends the body after the timeout")
   func ignored() async throws {
     let origin = try OriginServer.serving { .text("\(String(decoding: $0.body, as: UTF8.self))!") }
     defer { origin.stop() }
@@ -40,7 +40,7 @@ struct ExpectationTests {
   }
 
   @Test(
-    "with Expect: 100-continue, if a final response arrives instead of a 100, no body is sent and the connection is closed"
+    "with Expect: 100-continue, a final response instead of a 100 means that no body is sent and the connection is closed"
   )
   func refused() async throws {
     let bytes = Mutex<Int?>(nil)
@@ -85,7 +85,7 @@ struct ExpectationTests {
     #expect(record.finishCount == 1)
   }
 
-  @Test("a 417 response to a request without Expect is delivered like any other response")
+  @Test("the client delivers a 417 response to a request without Expect like any other response")
   func unrelated() async throws {
     let origin = try OriginServer.serving { _ in Reply(status: 417) }
     defer { origin.stop() }
@@ -116,7 +116,7 @@ struct ExpectationTests {
     #expect(error?.phase == .awaitContinue)
   }
 
-  @Test("a request without a body is sent without the caller's Expect field")
+  @Test("the engine doesn't send the caller's Expect field with a request without a body")
   func noBody() async throws {
     let origin = try OriginServer.serving { .text($0.fields.first("Expect") ?? "none") }
     defer { origin.stop() }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct FlowTests {
   @Test(
-    "a response's receiver gets as many bytes as its receive window permits, and the rest after extending the window",
+    "the receiver of a response gets as many bytes as its receive window permits, and the rest once it extends the window",
     arguments: ["identity", "gzip"])
   func window(coding: String) async throws {
     let body = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -27,7 +27,7 @@ import Testing
     #expect(outcome.body == body)
   }
 
-  @Test("a paused exchange delivers nothing until the caller resumes the exchange")
+  @Test("a paused exchange delivers none of its response until the caller resumes the exchange")
   func pause() async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: 20_000_000)) }
     defer { origin.stop() }
@@ -288,7 +288,7 @@ import Testing
   }
 }
 
-/// An exchange together with the engine on which it depends.
+/// A submitted exchange, and the engine that performs it. The exchange ends if the engine is released.
 struct KeptExchange {
   let engine: Engine
   let exchange: ExchangeHandle

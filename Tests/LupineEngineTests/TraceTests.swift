@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Tracing, and the use of event loops", .timeLimit(.minutes(10)))
 struct TraceTests {
-  /// Returns an event's name with its most important values.
+  /// Returns a trace event's name, followed by its most important value.
   private static func name(_ kind: TraceEvent.Kind) -> String {
     switch kind {
     case .exchangeStarted(_, let method, _): "exchangeStarted \(method)"

@@ -9,7 +9,8 @@ import Testing
 @Suite struct TransferCodingTests {
   private static let text = String(repeating: "the body ", count: 5000)
 
-  /// The coding fields that the origin sends, and the codings that it applies to the body, in order.
+  /// The Transfer-Encoding and Content-Encoding fields of a test response, and the codings that the server applies to the body, in
+  /// order.
   struct Coded: Sendable, CustomTestStringConvertible {
     let fields: String
     let codings: [ContentCoding]

@@ -7,45 +7,45 @@ import LupineOrigin
 import LupineTestSupport
 import Synchronization
 
-/// All faults of one kind in one scenario.
+/// Performs one kind of request repeatedly, with a different failing system or library call in each run.
 struct Campaign {
   let kind: FaultKind
   let scenario: Scenario
   let folder: URL
-  /// The growth of the steps of n, in hundredths of n. A step is at most `stepMax`.
+  /// The growth of the steps of n, in hundredths of n. With 0, every n is tested. A step is at most `stepMax`.
   let growth: Int
 
-  /// The maximum step. An OpenSSL call that makes more allocations than this fails in at least one of them.
+  /// The maximum step of n. If an OpenSSL call makes more than 16 allocations, at least one of them is tested.
   private static let stepMax = 16
-  /// The number of failed runs after which the campaign ends.
+  /// The campaign ends early after this number of runs with problems.
   private static let problemsMax = 4
 
-  /// Runs the campaign and returns the exit status of the process.
+  /// Performs all runs. Returns the exit status of the process, which is 0 if no run had a problem.
   func run() async throws -> CInt {
     let servers = try Servers()
     defer { servers.stop() }
     if [.uploadFile, .uploadSecureFile].contains(scenario) {
       try Scenario.body.write(to: folder.appending(path: "body"))
     }
-    // The first runs open everything that a process opens only once.
+    // The first runs open all files and libraries that a process opens only once.
     for _ in 0..<3 { _ = try await Run(self, servers, OpenFiles(below: folder)).problems(call: "", n: 0, variant: 0) }
     let before = OpenFiles(below: folder)
 
     var count = Count()
     for call in kind.calls { try await fail(call, servers, before, &count) }
     say("\(kind) \(scenario): \(count.runs) runs, \(count.wrong) wrong; failed: \(count.struck.joined(separator: " "))")
-    // A campaign in which no call failed has tested nothing.
+    // A campaign in which no call failed would have tested nothing.
     return count.wrong == 0 && !count.struck.isEmpty ? 0 : 1
   }
 
   private struct Count {
     var runs = 0
     var wrong = 0
-    /// The number of failures of each call.
+    /// The name of each function that has failed, with the number of its failures.
     var struck: [String] = []
   }
 
-  /// Fails the n-th call of the function, for n = 1, 2, …, in each way, until a run makes fewer than n calls.
+  /// Fails the n-th call of one function, for n = 1, 2, … and in each possible way, until a run makes fewer than n calls.
   private func fail(_ call: String, _ servers: Servers, _ before: OpenFiles, _ count: inout Count) async throws {
     var (n, struck) = (1, 0)
     defer { if struck > 0 { count.struck.append("\(call) \(struck)") } }
@@ -66,7 +66,7 @@ struct Campaign {
   }
 }
 
-/// One request in a new session, during which one call fails.
+/// One request in a new session, while one call of a function fails.
 private struct Run {
   private let campaign: Campaign
   private let servers: Servers
@@ -78,7 +78,8 @@ private struct Run {
     self.before = before
   }
 
-  /// Makes the n-th call of the function fail, and returns the problems of the run. No call fails if n is 0.
+  /// Performs the request while the `n`-th call of the function `call` fails, and returns descriptions of the problems. If `n` is
+  /// 0, no call fails.
   func problems(call: String, n: Int, variant: Int) async throws -> [String] {
     let endings = Endings()
     let configuration = try servers.configuration(campaign.scenario)
@@ -88,8 +89,8 @@ private struct Run {
       let session = Session(configuration: configuration)
       campaign.scenario.start(session, servers, campaign.folder) { endings.note($0) }
       guard await settles({ !endings.all.isEmpty }) else { return ["the request never ended"] }
-      // The loop has no deadline, or only that of an idle connection. It checks such a connection once more when the
-      // deadline of its last exchange passes.
+      // At rest, the loop has no deadline, or only that of an idle connection. It checks such a connection once more when the
+      // deadline of the connection's last exchange passes.
       let isAtRest = await settles {
         let waiting = lupine_faults_waiting()
         return waiting == -1 || waiting > 1_000_000 || servers.openConnectionCount > 0
@@ -114,7 +115,7 @@ private struct Run {
   }
 }
 
-/// The arguments of all calls of a completion handler.
+/// Records the arguments of all calls of a completion handler.
 private final class Endings: Sendable {
   private let list = Mutex<[Ending]>([])
 
@@ -123,7 +124,7 @@ private final class Endings: Sendable {
   func note(_ ending: Ending) { list.withLock { $0.append(ending) } }
 }
 
-/// The descriptors and files that the process has at one moment.
+/// The descriptors and temporary files that the process has open at one moment.
 struct OpenFiles: CustomStringConvertible {
   private let descriptors: [String]
   private let files: [String]
@@ -137,7 +138,8 @@ struct OpenFiles: CustomStringConvertible {
     files = (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []
   }
 
-  /// Returns whether there is nothing new. Folders don't count; the one for multipart bodies remains.
+  /// Returns whether there are no descriptors or files that `before` lacks. Folders aren't counted, because the folder for
+  /// multipart bodies remains.
   func isWithin(_ before: OpenFiles) -> Bool {
     descriptors.count <= before.descriptors.count && Set(files).isSubset(of: before.files)
   }
@@ -149,7 +151,7 @@ struct OpenFiles: CustomStringConvertible {
   }
 }
 
-/// Polls until the condition is true, for up to 15 s, and returns whether it is. No event reports the changes.
+/// Polls until the condition is true, for up to 15 s, and returns whether it is. No event announces the changes.
 private func settles(_ condition: () -> Bool) async -> Bool {
   let deadline = ContinuousClock.now + .seconds(15)
   while ContinuousClock.now < deadline {

@@ -6,11 +6,11 @@ import Lupine
 import LupineEngine
 import LupineOrigin
 
-/// Tests that time limits and delays are correct while the wall clock jumps by a day.
+/// Tests that time limits and delays are correct while the system's clock is set forward or back by a day.
 enum ClockTrial {
   private static let day = 24 * 60 * 60
 
-  /// Runs the trial and returns the exit status of the process.
+  /// Runs the tests, prints the problems, and returns the exit status of the process.
   static func run() async throws -> CInt {
     let origin = try OriginServer { peer in
       guard let request = try peer.readRequest() else { return }
@@ -42,7 +42,8 @@ enum ClockTrial {
     return Session(configuration: configuration)
   }
 
-  /// Receives a response in pieces, and moves the clock by `jump` seconds and back between them.
+  /// Receives a streamed response, and moves the clock by `jump` seconds or back after each piece. Returns a description of the
+  /// problem, or nil if there is none.
   private static func receive(_ url: String, _ jump: Int) async throws -> String? {
     let session = session(timeout: 60)
     defer { lupine_faults_set_clock(0) }
@@ -58,7 +59,8 @@ enum ClockTrial {
     return text == "piecepiecepiecepiece" ? nil : "a response was \(text)"
   }
 
-  /// Waits for a response that never arrives, and checks that the time limit isn't affected.
+  /// Waits for a response that never arrives, and checks that setting the clock doesn't change the time limit. Returns a
+  /// description of the problem, or nil.
   private static func hold(_ url: String, _ jump: Int) async -> String? {
     let session = session(timeout: 0.4)
     let start = ContinuousClock.now
@@ -73,7 +75,8 @@ enum ClockTrial {
     return nil
   }
 
-  /// Checks that a retry starts after the delay that its retrier has set.
+  /// Checks that a retry starts after the delay that its retrier has set, although the clock is set meanwhile. Returns a
+  /// description of the problem, or nil.
   private static func retry(_ url: String, _ jump: Int) async -> String? {
     let session = session(timeout: 60)
     let start = ContinuousClock.now

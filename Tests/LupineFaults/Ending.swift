@@ -3,23 +3,23 @@
 import Foundation
 import Lupine
 
-/// The result that the completion handler received.
+/// The result with which a request's completion handler was called.
 struct Ending: Sendable {
   enum Kind: Hashable, Sendable {
-    /// The response is complete and correct.
+    /// The request has received a complete and correct response.
     case complete
-    /// There is no error, but the response is incomplete or wrong.
+    /// The request has no error, but its response is incomplete or wrong.
     case damaged
     case error(URLError.Code)
     /// The downloaded file couldn't be moved to its destination.
     case move
-    /// The multipart body couldn't be written.
+    /// The multipart body couldn't be written to a file.
     case multipart
     case other
   }
 
   let kind: Kind
-  /// The error's description.
+  /// The description of the error, or of the response if there is no error.
   let words: String
 
   init(_ error: AFError?, isRight: Bool) {

@@ -5,11 +5,11 @@ import Foundation
 import Glibc
 import LupineEngine
 
-/// The kind of calls that fail.
+/// A group of functions whose calls a test lets fail: system calls, OpenSSL's allocations, or the allocations of the libraries for content codings.
 enum FaultKind: String {
   case calls, openssl, codings
 
-  /// The names of the functions that can fail.
+  /// The names of the functions in this group.
   var calls: [String] {
     let group =
       switch self {
@@ -27,14 +27,14 @@ enum FaultKind: String {
   }
 }
 
-/// A failed call, and the way in which it failed.
+/// A call of a function that a test has let fail, and the way in which it failed.
 struct Fault: CustomStringConvertible {
   let call: String
   let code: CInt
   /// The kind of failure: "error", "short", "nothing" or "spurious".
   let shape: String
 
-  /// Returns how the call failed in the latest run, or nil if no call failed.
+  /// Returns the failure of the function `call` in the latest run, or nil if no call failed.
   static func struck(_ call: String) -> Fault? {
     guard lupine_faults_struck(), let shape = lupine_faults_struck_shape() else { return nil }
     return Fault(call: call, code: lupine_faults_struck_code(), shape: String(cString: shape))
@@ -44,7 +44,8 @@ struct Fault: CustomStringConvertible {
     shape == "error" ? "\(SystemError(call: call, code: code))" : "\(call): \(shape)"
   }
 
-  /// Returns the outcomes that a request may have. There are several if the call serves different purposes.
+  /// Returns the outcomes that a request may have after this failure. There are several if the function is called for different
+  /// purposes.
   func allowed(in scenario: Scenario) -> Set<Ending.Kind> {
     switch call {
     case "CRYPTO_malloc", "CRYPTO_realloc":
@@ -52,9 +53,9 @@ struct Fault: CustomStringConvertible {
       [.complete] + [.secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot]
     case "zalloc", "brotli_alloc_func", "ZSTD_allocFunction": [.error(.cannotDecodeContentData)]
     case "epoll_create1", "eventfd": [.error(.cannotLoadFromNetwork)]
-    // The call starts the thread of the loop or of a resolver. Resolvers try again.
+    // The call starts the thread of the loop or of a resolver. A resolver tries again.
     case "pthread_create": [.error(.cannotLoadFromNetwork)] + (scenario.looksUp ? [.complete] : [])
-    // The request completes if an idle connection can't be watched, and fails if a connection in use can't.
+    // If an idle connection can't be watched, the request completes. If a connection in use can't be watched, the request fails.
     case "epoll_ctl": [.complete, .error(.cannotLoadFromNetwork), .error(.networkConnectionLost)]
     case "epoll_wait", "setsockopt", "getsockname", "getpeername": [.complete]
     case "getaddrinfo": lookUp
@@ -85,7 +86,7 @@ struct Fault: CustomStringConvertible {
       if code == EINVAL { return [.complete] }
       if code == EIO || shape == "nothing" { return [.error(.cannotOpenFile)] }
     }
-    // The request completes if the fault affects the close of a connection, an idle connection, or a request that can be
+    // The request completes if the failure affects the close of a connection, an idle connection, or a request that can be
     // replayed. In a tunnel, the error is that of connecting to the proxy.
     return [.complete, .error(.networkConnectionLost)] + (scenario == .tunnel ? [.error(.cannotConnectToHost)] : [])
   }
@@ -97,7 +98,7 @@ struct Fault: CustomStringConvertible {
     case ("open", .multipart): [.multipart, .error(.cannotOpenFile)]
     case ("open", _), ("fstat", _), ("pread", _): [.error(.cannotOpenFile)]
     case ("pwrite", _), ("ftruncate", _): [.error(.cannotWriteToFile)]
-    // Errors of closing a socket are ignored. After an error of closing a written file, its content is uncertain.
+    // Errors of closing a socket are ignored. After an error of closing a written file, the file's content is uncertain.
     case ("close", .download): [.complete, .error(.cannotCloseFile)]
     case ("close", _): [.complete]
     // The file is copied instead, or renamed in two steps.

@@ -6,22 +6,23 @@ import Lupine
 import LupineEngine
 import LupineOrigin
 
-/// A kind of request to the servers of the tests.
+/// A kind of request during which calls fail.
 enum Scenario: String, CaseIterable {
   case plain, secure, tunnel, redirect, codings
   case uploadData, uploadFile, uploadSecureFile, multipart, download
 
-  /// Whether the host is looked up. It then has another address to try if one fails.
+  /// Whether the client looks up the host. The host then has a second address to try if the first one fails.
   var looksUp: Bool { self == .secure || self == .uploadSecureFile }
 
-  /// The number of bytes of a body: more than a socket's buffers and one iteration of the loop hold.
+  /// The length of a body in bytes. It exceeds a socket's buffers and what one iteration of the loop processes.
   static let byteCount = 300_000
-  /// Created from the bytes each time, because LeakSanitizer doesn't see references from a global `Data`.
+  /// The body of uploads. It is created from the bytes each time, because LeakSanitizer doesn't see references from a global
+  /// `Data`.
   static var body: Data { Data(bytes) }
   private static let bytes = (0..<byteCount).map { Pattern.byte(at: UInt64($0)) }
 }
 
-/// The servers of all scenarios. Calls of their threads never fail.
+/// The servers for all kinds of requests. Calls on their threads never fail.
 final class Servers: Sendable {
   let plain: OriginServer
   let secure: OriginServer
@@ -59,13 +60,14 @@ final class Servers: Sendable {
     }
   }
 
-  /// Returns the configuration of a session. Its time limits are so long that only a fault ends a request.
+  /// Returns the configuration of the session that sends the request. Its time limits are so long that only a failed call ends a
+  /// request.
   func configuration(_ scenario: Scenario) throws -> URLSessionConfiguration {
     let configuration = URLSessionConfiguration.af.ephemeral
     configuration.timeoutIntervalForRequest = 300
     configuration.engine.tls.trustRoots = [.pem(identity.authorityPEM)]
     configuration.engine.proxy = .none
-    // A long timeout, so that the deadline of an idle connection isn't mistaken for a request's.
+    // The timeout is long, so that the deadline of an idle connection isn't mistaken for that of a request.
     configuration.engine.pool.idleTimeout = .seconds(2_000)
     if scenario == .tunnel {
       configuration.engine.proxy = .fixed(try Proxy(proxy.url))
@@ -75,7 +77,7 @@ final class Servers: Sendable {
 }
 
 extension Scenario {
-  /// Starts the request. `end` is called each time that the completion handler is called.
+  /// Starts the request, and calls `end` each time that the request calls its completion handler.
   func start(
     _ session: Session, _ servers: Servers, _ folder: URL, end: @escaping @Sendable (Ending) -> Void
   ) {
@@ -108,7 +110,8 @@ extension Scenario {
     request.response(queue: queue) { end(Ending($0.error, isRight: $0.data == Self.body)) }
   }
 
-  /// Receives a body with each of the codings. Requests are sequential, so that the n-th allocation is the same in each run.
+  /// Requests a body with each of the content codings. The requests are sequential, so that the n-th allocation is the same in each
+  /// run.
   private func receiveInTurn(
     _ codings: ArraySlice<ContentCoding>, _ session: Session, _ servers: Servers,
     _ end: @escaping @Sendable (Ending) -> Void

@@ -11,7 +11,7 @@ import CLupineFaults
 import Foundation
 import Glibc
 
-/// Writes a line without buffering, because the process may crash.
+/// Prints a line without buffering, because the process may crash.
 func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
 let arguments = CommandLine.arguments
@@ -31,6 +31,6 @@ setenv("TMPDIR", folder.path, 1)
 
 let status = try await Campaign(kind: kind, scenario: scenario, folder: folder, growth: growth).run()
 try FileManager.default.removeItem(at: folder)
-// OpenSSL leaks memory when an allocation fails. A sanitizer would report that at exit.
+// OpenSSL leaks memory when an allocation fails. A sanitizer would report the leak at exit.
 if kind == .openssl { _exit(status) }
 exit(status)

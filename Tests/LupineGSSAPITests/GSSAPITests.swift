@@ -22,7 +22,7 @@ struct GSSAPITests {
 
   @Test("without a Kerberos ticket, or with an invalid token, the security context fails with GSSAPI's error text")
   func noTicket() throws {
-    // The package is optional, so the library may be missing.
+    // The Debian package is optional, so the library may be missing.
     guard let library = try? GSSAPILibrary.loaded() else { return }
     let context = try GSSAPIContext(host: "h.invalid", binding: nil, library: library)
     for token in [nil, [], [0x60, 0xFF]] as [[UInt8]?] {

@@ -3,7 +3,7 @@
 import Foundation
 import Lupine
 
-/// Sends requests whose handlers are called on the default queue, which is the main queue. Then calls `done` there.
+/// Sends requests whose response handlers run on the main queue, the default. Then calls `done` on the main queue.
 func send(to url: String, _ done: @escaping @Sendable () -> Void) {
   let onMain: @Sendable (String) -> Void = { words in
     dispatchPrecondition(condition: .onQueue(.main))

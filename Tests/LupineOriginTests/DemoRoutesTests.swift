@@ -9,7 +9,7 @@ struct DemoRoutesTests {
   private static let document =
     #"{"name":"lupine","family":"Fabaceae","species":200,"perennial":true,"colours":["blue","violet","white"]}"#
 
-  /// Sends one request, and returns the head and the body of the response.
+  /// Sends a request with this request line and body to the demo server, and returns the head and the body of its response.
   private func exchange(_ request: String, body: String = "") throws -> (head: String, body: [UInt8]) {
     let server = try OriginServer.serving(DemoRoutes.reply)
     defer { server.stop() }
@@ -99,7 +99,7 @@ struct DemoRoutesTests {
     #expect(server.requestCount == 1)
   }
 
-  @Test("the demo server's JSON escapes quotation marks, backslashes and control characters")
+  @Test("the demo server escapes quotation marks, backslashes and control characters in JSON")
   func json() {
     let value: JSONValue = ["a\u{1}\"": [.null, false, "\\\r\n\t\u{1F}é"]]
     #expect(value.description == #"{"a\u0001\"":[null,false,"\\\r\n\t\u001fé"]}"#)

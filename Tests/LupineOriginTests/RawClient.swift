@@ -6,7 +6,7 @@ import LupineTLS
 
 @testable import LupineOrigin
 
-/// A blocking client with an epoll descriptor for its socket. No call waits longer than `patience`.
+/// A blocking client over a socket, with or without TLS. Its calls throw if they wait longer than `patience`.
 final class RawClient {
   struct TimedOut: Error {}
 
@@ -15,7 +15,7 @@ final class RawClient {
   private var session: TLSSession?
   private var sessionIsUp = false
 
-  /// Far longer than any step takes over loopback, so that only a broken server makes a test time out.
+  /// The longest time that a call waits. It is far longer than any step takes over loopback, so only a broken server exceeds it.
   private static let patience = Duration.seconds(20)
 
   init(port: UInt16, address: String = "127.0.0.1") throws {
@@ -31,7 +31,7 @@ final class RawClient {
     try self.init(port: server.port)
   }
 
-  /// Performs a TLS handshake that trusts `authorityPEM`.
+  /// Performs a TLS handshake that verifies the server's certificate with the authority in `authorityPEM`.
   func startTLS(trusting authorityPEM: [UInt8], host: String = "localhost") throws {
     let context = try TLSContext(client: TLSConfiguration(trustRoots: [.pem(authorityPEM)]))
     session = try TLSSession(client: context, host: host, port: 443)
@@ -51,7 +51,7 @@ final class RawClient {
     try flush()
   }
 
-  /// Waits for bytes, and returns those received since the last call, or none at the end of the connection.
+  /// Waits for bytes, and returns those received since the last call. Returns an empty array at the end of the connection.
   func receive() throws -> [UInt8] {
     guard sessionIsUp else { return try receiveFromSocket() }
     var buffer = [UInt8](repeating: 0, count: 32 * 1024)
@@ -64,7 +64,7 @@ final class RawClient {
     }
   }
 
-  /// Returns all bytes up to the end of the connection, as text.
+  /// Receives until the connection ends, and returns the bytes as text.
   func receiveAll() throws -> String {
     var bytes: [UInt8] = []
     while true {
@@ -74,7 +74,7 @@ final class RawClient {
     }
   }
 
-  /// Returns the text up to and including `end`.
+  /// Receives until `end` has arrived, and returns the text up to and including `end`.
   func receive(through end: String) throws -> String {
     var text = ""
     while !text.hasSuffix(end) {
@@ -85,7 +85,7 @@ final class RawClient {
     return text
   }
 
-  /// Sends close_notify, if TLS is used, and shuts down the sending direction.
+  /// Shuts down the sending direction of the connection. With TLS, sends close_notify first unless `notifying` is false.
   func finishSending(notifying: Bool = true) throws {
     if notifying, sessionIsUp {
       session?.queueCloseNotify()
@@ -94,7 +94,7 @@ final class RawClient {
     socket.shutdownSending()
   }
 
-  /// Makes the deallocation of this object reset the connection instead of closing it.
+  /// Makes the deallocation of this client reset the connection with RST, instead of closing it.
   func resetAtEnd() { socket.resetOnClose() }
 
   private func feed(_ ciphertext: [UInt8]) {

@@ -27,7 +27,7 @@ struct ScriptTests {
         + "5\r\nhello\r\n1\r\n!\r\n0\r\nT: 1\r\n\r\n")
   }
 
-  @Test("the test server numbers connections in the order in which it accepted them")
+  @Test("the test server numbers connections in the order in which it accepts them")
   func indices() throws {
     let server = try OriginServer { peer in try peer.send("\(peer.connectionIndex)") }
     defer { server.stop() }
@@ -75,7 +75,7 @@ struct ScriptTests {
     if isReset { client.resetAtEnd() } else { try client.send("hello") }
   }
 
-  @Test("with gates, a test can wait for the server's handler, and the handler can wait for the test")
+  @Test("with a Gate, a test can wait for the test server's handler, and the handler can wait for the test")
   func gates() async throws {
     let (first, second) = (Gate(), Gate())
     let server = try OriginServer { peer in
@@ -94,7 +94,7 @@ struct ScriptTests {
     #expect(try client.receiveAll().hasSuffix("after"))
   }
 
-  @Test("opening a gate releases all waiting tasks and threads, and a cancelled task doesn't wait at a closed gate")
+  @Test("opening a Gate resumes all waiting tasks and threads, and a cancelled task doesn't wait at a closed Gate")
   func gate() async throws {
     let gate = Gate()
     let cancelled = Task { await gate.wait() }

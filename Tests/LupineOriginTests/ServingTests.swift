@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineOrigin
 
-/// Describes the parsed request in one line.
+/// Returns a reply whose body describes the parsed request in one line.
 private func describe(_ request: ReceivedRequest) -> Reply {
   .text("\(request.method) \(request.path) [\(String(decoding: request.body, as: UTF8.self))]")
 }
@@ -100,7 +100,9 @@ struct ServingTests {
     #expect(answer.hasSuffix("\r\n\r\n"))
   }
 
-  @Test("the test server sends no chunks to an HTTP/1.0 client, and closes its connection unless asked for keep-alive")
+  @Test(
+    "the test server sends no chunks to an HTTP/1.0 client, and closes the connection unless the client asked for keep-alive"
+  )
   func oldClient() throws {
     let server = try OriginServer.serving(DemoRoutes.reply)
     defer { server.stop() }
@@ -112,7 +114,7 @@ struct ServingTests {
     #expect(!answer.contains("chunked"))
   }
 
-  @Test("a test server's handler that throws causes a 500, and a reply that would break the head isn't sent")
+  @Test("if the test server's handler throws, the client gets a 500, and a reply with an invalid head isn't sent")
   func replyErrors() throws {
     let server = try OriginServer.serving { request in
       if request.path == "/throw" { throw OriginError.malformedRequestLine }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineOrigin
 
-/// The calls in which a handler may be blocked.
+/// The call in which a server's handler is blocked when the test stops the server.
 private enum Blocked: CaseIterable {
   case reading, sending, holding, gate, pause
 
@@ -62,7 +62,7 @@ struct StopTests {
     #expect(try silent.receiveAll() == "")
   }
 
-  @Test("a test server that is deallocated stops listening")
+  @Test("deallocating the test server makes it stop listening")
   func dropped() throws {
     var server: OriginServer? = try OriginServer { _ in }
     let port = try #require(server?.port)
@@ -70,7 +70,7 @@ struct StopTests {
     #expect(throws: SystemError.self) { try RawClient(port: port) }
   }
 
-  @Test("awaitClose tells the handler of a test server that the server was stopped")
+  @Test("awaitClose tells the test server's handler if the server was stopped")
   func ending() async throws {
     let seen = HandlerRecord()
     let isWaiting = Gate()

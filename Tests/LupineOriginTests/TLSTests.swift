@@ -94,7 +94,7 @@ struct TLSTests {
     #expect(seen.ending == Peer.Ending(cause: notifies ? .closed : .truncated, byteCount: 4))
   }
 
-  @Test("if a client doesn't trust the test server's certificate, the server's handler isn't called")
+  @Test("if a client doesn't trust the test server's certificate, the server doesn't call its handler")
   func untrusted() throws {
     let server = try OriginServer(tls: .throwaway()) { _ in Issue.record("the handler was called") }
     defer { server.stop() }

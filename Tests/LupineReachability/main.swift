@@ -54,20 +54,20 @@ func watchPaths() {
   let monitor = NWPathMonitor()
   monitor.pathUpdateHandler = { show($0) }
   monitor.start(queue: DispatchQueue(label: "paths"))
-  // A monitor that wasn't started reads the kernel's present state.
+  // An NWPathMonitor that wasn't started reads the network state from the kernel.
   while readLine() != nil { show(NWPathMonitor().currentPath) }
   monitor.cancel()
 }
 
-/// For each request, prints "waits" when it begins to wait for a network, "began" when the first part of its body has arrived, and
-/// finally its status code and the length of its body, if any, or the code of its error.
+/// Sends a GET request for each URL. Prints "waits" when the request begins to wait for a network, and "began" when the first part
+/// of its response body has arrived. Finally prints the status code and the body's length, or the code of the error.
 func get(_ text: String, _ options: Set<String>) {
   let configuration = URLSessionConfiguration.ephemeral
   configuration.waitsForConnectivity = options.contains("waits")
   configuration.allowsCellularAccess = !options.contains("wired")
   if options.contains("brief") { configuration.timeoutIntervalForRequest = 2 }
   if options.contains("public") { configuration.engine.addressPolicy = .publicOnly }
-  // Each request looks its host up, and connects to it.
+  // Each request looks up its host and opens a new connection.
   configuration.engine.resolver.cacheAge = .zero
   configuration.engine.proxy = .none
 

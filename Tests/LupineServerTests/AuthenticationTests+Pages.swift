@@ -6,13 +6,13 @@ import LupineURLSession
 import Testing
 
 extension AuthenticationTests {
-  /// A body in each form in which it can be uploaded. The file exists as long as the value.
+  /// A request body in each form in which a session can upload it: data, a file and a stream. Deallocation deletes the file.
   private struct Upload {
     let byteCount: Int
     let contents: [GuardedPage.Content]
     private let file: TemporaryFile
 
-    /// The file and the other forms have `byteCount` bytes, but a tenth with sanitizers.
+    /// Creates a body of `byteCount` bytes in each form. With sanitizers, the body has a tenth of that.
     init(byteCount: Int) throws {
       let byteCount = byteCount / testsDivisor
       let body = Data(repeating: 7, count: byteCount)
@@ -30,7 +30,7 @@ extension AuthenticationTests {
     defer { session.invalidateAndCancel() }
     let (long, short) = (try Upload(byteCount: page.uploadByteCount), try Upload(byteCount: 1_000))
     for round in 0..<repetitions(of: 4) {
-      // Long uploads in each round would take minutes.
+      // Long uploads in every round would take minutes.
       let upload = round % 10 == 0 ? long : short
       try await withThrowingTaskGroup(of: Void.self) { group in
         for index in 0..<8 {
@@ -50,7 +50,7 @@ extension AuthenticationTests {
   }
 
   @Test(
-    "eight concurrent requests whose credential is wrong or lacks a permission get a 401 or 407, or an error for a tunnel",
+    "eight concurrent requests with a wrong or unprivileged credential get a 401 or 407, or an error for a tunnel",
     arguments: GuardedPage.all + GuardedPage.forbidden)
   func refused(page: GuardedPage) async throws {
     let session = try page.makeSession()

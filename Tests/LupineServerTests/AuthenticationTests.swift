@@ -7,8 +7,8 @@ import LupineTestSupport
 import LupineURLSession
 import Testing
 
-// Serialized, because while squid 5.7 looks up a user's password for one request, it accepts other requests of that
-// user with any password.
+// These tests must not run concurrently: while squid 5.7 looks up a user's password for one request, it accepts other requests of
+// that user with any password.
 @Suite("Authentication with real servers", .serialized, .timeLimit(.minutes(10)))
 struct AuthenticationTests {
   private func session(_ servers: TestServer..., through proxy: Proxy? = nil) throws -> Lupine.Session {
@@ -49,7 +49,9 @@ struct AuthenticationTests {
     withExtendedLifetime(session) {}
   }
 
-  @Test("with a wrong password, an http request gets squid's 407, and an https request an error without the password")
+  @Test(
+    "with a wrong password, an http request gets squid's 407 response, and an https request an error without the password"
+  )
   func digestProxyRefuses() async throws {
     let proxy = try Proxy(
       .http, host: "127.0.0.1", port: TestServer.squidDigest.rawValue, user: "user", password: "hidden")

@@ -24,7 +24,7 @@ struct CachingTests {
     let text: String
     let head: HTTPURLResponse
     let isFromCache: Bool
-    /// The number of bytes of the body that have arrived from the server.
+    /// The number of bytes of the response body that have arrived from the server.
     let receivedByteCount: Int64
   }
 
@@ -77,8 +77,9 @@ struct CachingTests {
     #expect(stored.head.value(forHTTPHeaderField: "Age") != nil)
   }
 
-  // Debian's caddy has the same strong entity tag for both variants, so it confirms one in place of the other.
-  @Test("the compressed and the plain variant of a page are stored separately", arguments: [Server.nginx, .apache])
+  // Debian's caddy has the same strong entity tag for both variants, so its 304 can confirm the wrong one.
+  @Test(
+    "the cache stores the compressed and the plain variant of a page separately", arguments: [Server.nginx, .apache])
   func variants(server: Server) async throws {
     let codings = ["gzip", "identity"]
     for policy in [URLRequest.CachePolicy.useProtocolCachePolicy, .returnCacheDataDontLoad] {
@@ -98,7 +99,7 @@ struct CachingTests {
     let fields = ["Accept-Encoding": "identity", "Range": "bytes=100-299"]
     let received = try await load(server, "/text.txt", fields)
     #expect(received.head.statusCode == 206 && !received.isFromCache)
-    // A part isn't stored.
+    // A partial response isn't stored.
     #expect(cache.currentMemoryUsage == 0)
     _ = try await load(server, "/text.txt", ["Accept-Encoding": "identity"])
     let served = try await load(server, "/text.txt", fields, policy: .returnCacheDataDontLoad)
@@ -108,7 +109,7 @@ struct CachingTests {
     }
   }
 
-  @Test("a page that httpbin declares fresh is served without a connection")
+  @Test("the cache serves a page that httpbin declares fresh without a connection")
   func fresh() async throws {
     let first = try await load(.httpbin, "/cache/600")
     let second = try await load(.httpbin, "/cache/600")
@@ -136,7 +137,7 @@ struct CachingTests {
   }
 }
 
-/// Observes the last transaction of a task.
+/// A task delegate that records the last transaction of the task's metrics.
 private final class TransactionObserver: NSObject, URLSessionTaskDelegate, Sendable {
   struct Transaction: Sendable {
     let isFromCache: Bool
@@ -151,7 +152,7 @@ private final class TransactionObserver: NSObject, URLSessionTaskDelegate, Senda
     super.init()
   }
 
-  /// Waits for the task's metrics.
+  /// Waits for the task's metrics, and returns their last transaction.
   func last() async -> Transaction? { await transactions.first { _ in true } }
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {

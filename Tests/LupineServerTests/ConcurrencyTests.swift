@@ -19,7 +19,7 @@ struct ConcurrencyTests {
         group.addTask {
           var metrics: [ExchangeMetrics] = []
           for number in stride(from: worker, to: 1000, by: workerCount) {
-            // A different server for each request of a worker.
+            // Each worker sends its requests to the servers in turn.
             let server = servers[(worker + number / workerCount) % servers.count]
             metrics.append(try await Self.ask(server, number, engine))
           }
@@ -36,7 +36,7 @@ struct ConcurrencyTests {
     }
   }
 
-  /// Sends a request whose response depends on its number, and checks the response.
+  /// Sends a request whose response depends on `number`, checks the response, and returns the metrics.
   private static func ask(_ server: Server, _ number: Int, _ engine: Engine) async throws -> ExchangeMetrics {
     let text = TextPage.bytes
     let response: CollectedResponse
@@ -63,7 +63,8 @@ struct ConcurrencyTests {
   }
 
   private static let crowd = 10_000
-  /// The maximum memory for a connection with its exchange, request and sink. 5.3 KiB were measured in a debug build.
+  /// The maximum memory for a connection with its exchange, request and sink, in bytes: 8 KiB. 5.3 KiB were measured in a debug
+  /// build.
   private static let bytesPerConnectionMax = 8 * 1024 * ProcessStatus.memoryFactor
 
   // The client runs in a separate process, so that other tests don't affect its memory and descriptors.
@@ -112,7 +113,7 @@ struct ConcurrencyTests {
   }
 }
 
-/// A small sink, which only stores a short body, the error and the connection's number.
+/// A sink that needs little memory. It stores a short body, the error and the number of the connection.
 private final class ShortSink: ResponseSink {
   let finished = Gate()
   private let state = Mutex<(body: [UInt8], error: EngineError?, connection: UInt64?)>(([], nil, nil))

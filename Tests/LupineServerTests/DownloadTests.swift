@@ -8,8 +8,8 @@ import Testing
 @Suite("Downloads from real servers", .timeLimit(.minutes(10)))
 struct DownloadTests {
   private static let bigByteCount = 256 * 1024 * 1024
-  /// The maximum additional memory of a download, compared with a small request, in KiB. 1.2 MiB were measured in a
-  /// debug build.
+  /// The maximum memory in KiB that a download may take in addition to a small request: 4 MiB. 1.2 MiB were measured in a debug
+  /// build.
   private static let kibibytesMax = 4 * 1024 * ProcessStatus.memoryFactor
 
   // This runs in a separate process, because the memory of other tests would count.
@@ -71,10 +71,10 @@ struct DownloadTests {
     let handle = engine.submit(request, to: sink, windowBytes: windowBytes)
     await full.wait()
     #expect(sink.receivedCount == windowBytes)
-    // Other requests are served meanwhile.
+    // Other requests are served while the download is paused.
     for _ in 0..<50 { #expect(try await engine.collect(server, "/small.txt").text == "small\n") }
     #expect(sink.receivedCount == windowBytes)
-    // Both ends have bytes in the kernel's buffers: the server can't send any more.
+    // The kernel's buffers on both sides are full, so the server can't send any more.
     #expect(
       try await ProcessStatus.settles {
         let held = try KernelConnection.all(to: server.rawValue).filter { $0.unreadCount > 0 }
@@ -150,7 +150,8 @@ struct DownloadTests {
     #expect(error.phase == .receive)
   }
 
-  @Test("releasing an unread response closes its connection if 256 MiB are missing, but keeps it if little is missing")
+  @Test(
+    "releasing an unread response keeps its connection if only a few bytes haven't arrived, but not if 256 MiB haven't")
   func abandoned() async throws {
     // With a limit of one connection, the next request waits until the previous connection is kept for reuse or closed.
     let engine = try Engine.forServers { $0.pool.connectionsPerOriginMax = 1 }

@@ -48,17 +48,17 @@ struct FailureTests {
   }
 
   @Test(
-    "if a server closes a new connection without a response, the request fails and isn't replayed",
+    "if a server closes a new connection without a response, the request fails, and the client doesn't replay it",
     arguments: [(Server.nginx, "/empty"), (.refusing, "/reject")])
   func noReply(server: Server, path: String) async throws {
     let engine = try Engine.forServers()
-    // On a new connection.
+    // On a new connection, the client doesn't replay the request.
     let fresh = try await engine.failure(server, path)
     #expect(fresh.code == .connectionLost)
     #expect(fresh.phase == .firstByte)
     #expect(fresh.progress == .sent)
     #expect(!fresh.wasReused)
-    // On a reused connection, GET is replayed on a new connection, and POST isn't.
+    // On a reused connection, the client replays GET on a new connection, but not POST.
     let good = server == .nginx ? "/hello" : "/"
     for (method, isReplayed) in [("GET", true), ("POST", false)] {
       #expect(try await engine.collect(server, good).status == 200)
@@ -80,7 +80,7 @@ struct FailureTests {
       #expect(error.progress != .responseBegan)
       switch error.cause {
       case .system(let system): #expect(system.isConnectionReset, "\(error)")
-      // If sending has consumed the reset, reading returns the end of the connection.
+      // If sending the request has consumed the error of the reset, reading returns the end of the connection.
       case .wire(.truncatedHead(received: 0)): break
       default: Issue.record("\(error)")
       }
@@ -88,7 +88,7 @@ struct FailureTests {
     }
   }
 
-  @Test("a connection reset before the TLS handshake is reported as a connection error, not as a TLS error")
+  @Test("the client reports a connection reset before the TLS handshake as a connection error, not as a TLS error")
   func resetTLS() async throws {
     try Server.slammed.require()
     let error = try await Engine.forServers().failure(EngineRequest(uri: try URI("https://127.0.0.1:28088/")))

@@ -26,7 +26,7 @@ struct KeepAliveTests {
     #expect(reuses == 199)
   }
 
-  @Test("the client reuses a connection after responses with any framing", arguments: Server.all)
+  @Test("the client reuses a connection after a response with any body framing that has an end", arguments: Server.all)
   func mixedFramings(server: Server) async throws {
     let engine = try Engine.forServers()
     let pages: [(String, Fields)] =
@@ -42,7 +42,7 @@ struct KeepAliveTests {
     }
   }
 
-  @Test("haproxy keeps the connection to the client even if it closes its server connection after each request")
+  @Test("haproxy keeps its connection to the client even if it closes its server connection after each request")
   func haproxyClosesBehind() async throws {
     let engine = try Engine.forServers()
     for path in ["/small.txt", "/hello", "/json", "/text.txt", "/nowhere"] {
@@ -61,7 +61,7 @@ struct KeepAliveTests {
     #expect(second.field("Connection") == "close")
     let third = try await engine.collect(server, "/hello")
     #expect(try third.metric.isReusedConnection == false)
-    // haproxy consumes nginx's "close", which is for nginx's connection.
+    // haproxy removes nginx's "Connection: close", which applies to nginx's connection.
     #expect(try second.metric.isReusedConnection == (server == .haproxy))
   }
 
@@ -78,7 +78,7 @@ struct KeepAliveTests {
       #expect(metric.isReusedConnection == false)
       #expect(metric.replayCount == 0)
       let port = try #require(metric.localAddress?.port)
-      // nginx closes the connection after 200 ms, and the engine then closes its end.
+      // nginx closes the idle connection after 200 ms, and the client then closes its end.
       #expect(try await KernelConnection.closes(from: port, to: .nginx))
     }
   }

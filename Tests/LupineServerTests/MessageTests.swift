@@ -7,7 +7,8 @@ import Testing
 @Suite("Messages to real servers", .timeLimit(.minutes(10)))
 struct MessageTests {
   @Test(
-    "a request with any method is sent unchanged, with its body", arguments: ["GET", "POST", "PUT", "PATCH", "DELETE"])
+    "the client sends a request with any method unchanged, with its body",
+    arguments: ["GET", "POST", "PUT", "PATCH", "DELETE"])
   func methods(method: String) async throws {
     let response = try await Engine.forServers().collect(
       .httpbin, "/anything/a%20b?x=1&y=%C3%BC", method: method,
@@ -21,7 +22,7 @@ struct MessageTests {
     #expect(response.text.contains("\"x\": \"1\"") && response.text.contains("\"y\": \"\\u00fc\""))
   }
 
-  @Test("OPTIONS and TRACE requests are answered")
+  @Test("the client can send OPTIONS and TRACE requests and receive their responses")
   func optionsAndTrace() async throws {
     let engine = try Engine.forServers()
     let options = try await engine.collect(.httpbin, "/anything", method: "OPTIONS")
@@ -34,7 +35,7 @@ struct MessageTests {
     #expect(try await engine.collect(.apache, "/small.txt", method: "TRACE").status == 405)
   }
 
-  @Test("with WebDAV methods, nginx creates folders, and stores, copies, moves, returns and deletes files")
+  @Test("with WebDAV methods, the client can create folders on nginx, and store, copy, move, get and delete files")
   func webDAV() async throws {
     let engine = try Engine.forServers()
     let folder = "/uploads/webdav"
@@ -54,7 +55,7 @@ struct MessageTests {
     #expect(try await engine.collect(.nginx, folder + "/c").status == 404)
   }
 
-  @Test("a response with any status code is delivered")
+  @Test("the client delivers a response with any status code")
   func statuses() async throws {
     let engine = try Engine.forServers()
     for status in [200, 201, 202, 203, 206, 226, 300, 400, 401, 402, 404, 405, 406, 409, 410, 418, 429, 451, 500, 501] {
@@ -130,7 +131,7 @@ struct MessageTests {
     #expect(try await engine.collect(server, "/small.txt", fields: ["If-Match": "\"other\""]).status == 412)
   }
 
-  @Test("httpbin compares If-None-Match and If-Match with its entity tag")
+  @Test("the client delivers httpbin's 304 and 412 responses to requests with If-None-Match and If-Match")
   func httpbinETag() async throws {
     let engine = try Engine.forServers()
     #expect(try await engine.collect(.httpbin, "/etag/x", fields: ["If-None-Match": "x"]).status == 304)
@@ -153,7 +154,7 @@ struct MessageTests {
     }
     let beyond = try await engine.collect(server, "/text.txt", fields: ["Range": "bytes=1000000-"])
     #expect(beyond.status == 416)
-    // Apache omits the field.
+    // Apache sends no Content-Range in a 416 response.
     #expect(beyond.field("Content-Range") == (server == .apache ? nil : "bytes */\(text.count)"))
     #expect(try beyond.metric.isReusedConnection)
   }
@@ -167,7 +168,7 @@ struct MessageTests {
     #expect(response.text.contains("\r\n\r\nline 1\r\n") && response.text.contains("\r\n\r\n lup\r\n"))
   }
 
-  @Test("a request for the last 56 bytes of 256 MiB receives only these")
+  @Test("a range request for the last 56 bytes of a resource of 256 MiB receives only these bytes")
   func rangeOfMuch() async throws {
     let engine = try Engine.forServers()
     for server in Server.withPages {
@@ -176,7 +177,7 @@ struct MessageTests {
     }
   }
 
-  @Test("user information in the URL is sent as Basic credentials")
+  @Test("the client sends user information in the URL as Basic credentials")
   func basic() async throws {
     let engine = try Engine.forServers()
     _ = try await Server.httpbin.url()
@@ -189,7 +190,7 @@ struct MessageTests {
     #expect(refused.field("WWW-Authenticate") == "Basic realm=\"Fake Realm\"")
   }
 
-  @Test("repeated fields are kept separate and in order")
+  @Test("the client delivers repeated fields of a response separately and in order")
   func repeatedFields() async throws {
     let response = try await Engine.forServers().collect(
       .httpbin, "/response-headers?X-Order=1&X-Order=2&X-Order=3&Set-Cookie=a%3D1&Set-Cookie=b%3D2")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Real proxies", .timeLimit(.minutes(10)))
 struct ProxyTests {
-  /// Returns an engine that uses the proxy, after a check that the proxy is running.
+  /// Returns an engine that uses the proxy. Throws if the proxy isn't running.
   private func engine(
     _ scheme: Proxy.Scheme, _ server: Server, user: String? = nil, password: String = "pass",
     bypass: ProxyBypass = .none
@@ -78,7 +78,9 @@ struct ProxyTests {
     #expect(try await engine.failure(.expired, "/").code == .tlsFailed)
   }
 
-  @Test("without proxy credentials, an http request gets squid's 407, and an https request fails with a proxy error")
+  @Test(
+    "without proxy credentials, an http request gets squid's 407 response, and an https request fails with a proxy error"
+  )
   func credentialsMissing() async throws {
     let engine = try await engine(.http, .squidLogin)
     let response = try await engine.collect(.nginx, "/small.txt")
@@ -199,7 +201,7 @@ struct ProxyTests {
     #expect(error.description.contains("the destination refused the proxy's connection"))
   }
 
-  @Test("a body passes through a SOCKS proxy unchanged")
+  @Test("a body is the same after passing through a SOCKS proxy")
   func socksLarge() async throws {
     let engine = try await engine(.socks5h, .socksLogin, user: "user")
     let body = PatternBytes.make(5_000_000)
@@ -224,7 +226,7 @@ struct ProxyTests {
     }
   }
 
-  @Test("after a redirect from a proxied host to a host on the bypass list, the request is sent directly")
+  @Test("after a redirect from a proxied host to a host on the bypass list, the client sends the request directly")
   func redirectedAround() async throws {
     let engine = try await engine(.http, .squid, bypass: ProxyBypass("localhost"))
     try Server.nginx.require()

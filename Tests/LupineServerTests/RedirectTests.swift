@@ -12,7 +12,7 @@ struct RedirectTests {
     #expect(response.status == 200)
     #expect(response.uri.description == "http://127.0.0.1:28080/get")
     #expect(response.metrics.count == 6)
-    // The engine reads the bodies of the redirects, so that one connection is enough.
+    // The engine reads the bodies of the redirects, so that it needs only one connection.
     #expect(Set(response.metrics.map(\.connectionID)) == [1])
   }
 
@@ -49,7 +49,7 @@ struct RedirectTests {
   }
 
   @Test(
-    "a 303, or a 301 or 302 after POST, changes the next request to GET without a body",
+    "after a 303, or after a 301 or 302 response to POST, the next request is a GET without a body",
     arguments: [(303, "POST"), (303, "PUT"), (301, "POST"), (302, "POST")])
   func becomesGet(status: Int, method: String) async throws {
     let response = try await Engine.forServers().collect(
@@ -69,7 +69,7 @@ struct RedirectTests {
   }
 
   @Test(
-    "after a 307, a chunked body is sent again if its producer can be called again, and otherwise the request fails")
+    "after a 307, a chunked body is sent again if its producer can be called again; otherwise the request fails")
   func produced() async throws {
     let engine = try Engine.forServers()
     func body(isReplayable: Bool) -> RequestBody {

@@ -69,7 +69,7 @@ struct TLSTests {
     #expect(error.description.contains("trustRoots"))
   }
 
-  @Test("the client accepts a self-signed certificate if the certificate is a trust root")
+  @Test("the client accepts a self-signed certificate if it is configured as a trust root")
   func trustedSelfSigned() async throws {
     let engine = try Engine.forServers { $0.tls.trustRoots = [.file("\(Server.folder)/pki/self-signed.crt")] }
     #expect(try await engine.collect(.selfSigned, "/small.txt").text == "small\n")
@@ -102,7 +102,7 @@ struct TLSTests {
     #expect(try cause(await new.failure(.tls12, "/")).code == .protocolVersion)
   }
 
-  @Test("ALPN selects a common protocol, and without one the server refuses the handshake or selects none")
+  @Test("with ALPN, the server selects a common protocol, and without one refuses the handshake or selects none")
   func applicationProtocols() async throws {
     func engine(_ protocols: [String]) throws -> Engine {
       try Engine.forServers { $0.tls.applicationProtocols = protocols }
@@ -112,7 +112,7 @@ struct TLSTests {
       #expect(try none.metric.tls?.applicationProtocol == nil)
       let some = try await engine(["unheard-of", "http/1.1"]).collect(server, "/small.txt")
       #expect(try some.metric.tls?.applicationProtocol == "http/1.1")
-      // no_application_protocol (RFC 7301 §3.2)
+      // The server refuses the handshake with the alert no_application_protocol (RFC 7301 §3.2).
       let refused = try await engine(["unheard-of"]).failure(server, "/small.txt")
       #expect(refused.code == .tlsFailed)
       #expect(try cause(refused).code == .alert(120))
@@ -120,7 +120,7 @@ struct TLSTests {
   }
 
   @Test(
-    "with each TLS version, the second connection to a server resumes the TLS session of the first",
+    "with each TLS version, a second connection to a server resumes the TLS session of the first connection",
     arguments: [Server.nginxTLS, .caddyTLS, .tls12, .tls13])
   func resumption(server: Server) async throws {
     let engine = try Engine.forServers()
@@ -132,7 +132,7 @@ struct TLSTests {
       #expect(try response.metric.connectionID == UInt64(index + 1))
     }
     #expect(infos.map(\.isResumed) == [false, true, true, true])
-    // Another engine doesn't have the sessions.
+    // Another engine doesn't have the TLS sessions of this one.
     #expect(try await Engine.forServers().collect(server, "/small.txt").metric.tls?.isResumed == false)
   }
 
@@ -143,7 +143,7 @@ struct TLSTests {
     #expect(response.text.contains("No required SSL certificate was sent"))
   }
 
-  @Test("large bodies are transferred in both directions over one TLS connection")
+  @Test("a TLS connection transfers large bodies in both directions")
   func bothWays() async throws {
     let engine = try Engine.forServers()
     let body = PatternBytes.make(3_000_000)

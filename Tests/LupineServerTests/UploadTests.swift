@@ -10,7 +10,7 @@ import Testing
 struct UploadTests {
   private static let largeByteCount = 100_000_000
 
-  /// A body of `Pattern`, produced while it is sent.
+  /// Returns a body of `Pattern` whose producer writes it while it is sent. Its length is declared only if `declared` is true.
   private func pattern(_ byteCount: Int, declared: Bool) -> RequestBody {
     RequestBody(byteCount: declared ? UInt64(byteCount) : nil, isReplayable: true) { writer in
       // The size of a piece is a multiple of the pattern's period, so that all pieces are equal.
@@ -164,7 +164,7 @@ struct UploadTests {
   }
 
   @Test(
-    "if the server refuses a body during the upload, its response is delivered instead of a broken pipe error")
+    "if the server refuses a body during the upload, the client delivers the response instead of a broken pipe error")
   func earlyRefusal() async throws {
     let engine = try Engine.forServers()
     let byteCount = 50_000_000
@@ -181,7 +181,7 @@ struct UploadTests {
         .text.hasPrefix("POST 1024 "))
   }
 
-  @Test("a response ends the upload of an endless body, and the body's producer is notified")
+  @Test("a server's response ends the upload of an endless body, and the body's producer ends too")
   func endlessRefused() async throws {
     let engine = try Engine.forServers()
     let ended = Gate()
@@ -223,7 +223,7 @@ struct UploadTests {
   }
 }
 
-/// Records interim responses, and collects the body of the final one.
+/// A sink that records the status of interim responses, and collects the body of the final response.
 private final class InformationalSink: ResponseSink {
   let finished = Gate()
   private let state = Mutex<(statuses: [Int], body: [UInt8])>(([], []))

@@ -2,14 +2,15 @@
 
 @_spi(Loop) @testable import LupineReactor
 
-/// A clock that advances only when the simulation says so, with a queue of scheduled actions.
+/// The virtual clock of a simulation, with a queue of actions that are scheduled for a later time. The clock advances only when the
+/// simulation advances it.
 final class Agenda {
   private(set) var now = Instant(nanoseconds: 1_000_000_000)
   private var times = DeadlineQueue<UInt64>()
   private var actions: [UInt64: () -> Void] = [:]
   private var lastKey: UInt64 = 0
 
-  /// The time of the next action, or nil if none is scheduled.
+  /// The time of the next scheduled action, or nil if no action is scheduled.
   var earliest: Instant? { times.earliest }
 
   func after(_ duration: Duration, _ action: @escaping () -> Void) {
@@ -18,10 +19,10 @@ final class Agenda {
     actions[lastKey] = action
   }
 
-  /// Advances the clock to `time`; does nothing if that is in the past.
+  /// Advances the clock to `time`. Does nothing if `time` is in the past.
   func advance(to time: Instant) { now = max(now, time) }
 
-  /// Runs every action that is due, including those that become due by running others.
+  /// Performs every scheduled action that is due, including those that become due through other actions.
   func runDue() {
     while let key = times.popExpired(now: now) { actions.removeValue(forKey: key)?() }
   }

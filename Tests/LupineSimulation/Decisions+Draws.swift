@@ -6,7 +6,8 @@ extension Decisions {
 
   mutating func pick<Element>(_ elements: [Element]) -> Element { elements[number(0...elements.count - 1)] }
 
-  /// Returns a number of bytes: usually small, occasionally more than a loop reads or queues at once (64 KiB).
+  /// Returns a random number of bytes. It is usually small, and occasionally more than the 64 KiB that a loop reads or queues at
+  /// once.
   mutating func byteCount() -> Int {
     switch number(0...99) {
     case 0..<10: 0
@@ -17,7 +18,7 @@ extension Decisions {
     }
   }
 
-  /// Returns a duration from one nanosecond up to `milliseconds`, with a random order of magnitude.
+  /// Returns a random duration from 1 ns up to `milliseconds`, whose order of magnitude is random too.
   mutating func duration(_ milliseconds: Int) -> Duration {
     let nanosecondsMax = milliseconds * 1_000_000 >> number(0...16)
     return .nanoseconds(number(1...max(nanosecondsMax, 1)))

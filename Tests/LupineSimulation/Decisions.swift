@@ -4,8 +4,8 @@
 import LupineRandom
 import Synchronization
 
-/// The unused rest of a fuzzer's input, one byte for each decision. All generators of a run share it, in the order of
-/// their calls.
+/// The bytes of a fuzzer's input that haven't been used yet. Each decision takes one byte. All random generators of a run share the
+/// tape, and take bytes in the order of their calls.
 final class DecisionTape: Sendable {
   private let bytes: Mutex<ArraySlice<UInt8>>
 
@@ -13,11 +13,12 @@ final class DecisionTape: Sendable {
 
   func next() -> UInt8? { bytes.withLock { $0.popFirst() } }
 
-  /// Drops the rest, so that only the seed decides.
+  /// Discards the remaining bytes, so that only the seed determines the following decisions.
   func end() { bytes.withLock { $0 = [] } }
 }
 
-/// The generator of decisions.
+/// A random number generator for the simulation. Its numbers come from a fuzzer's input, as long as that has bytes, and otherwise
+/// from a seed.
 struct Decisions: RandomNumberGenerator, Sendable {
   private var random: SplitMix64
   private let tape: DecisionTape?
@@ -31,13 +32,13 @@ struct Decisions: RandomNumberGenerator, Sendable {
 
   mutating func next() -> UInt64 {
     let number = random.next()
-    // The byte is placed in the upper bits, which the standard library uses to choose from a range.
+    // The standard library uses the upper bits to choose from a range, so the byte is placed there.
     guard let byte = tape?.next() else { return number }
     return UInt64(byte) << 56 | number >> 8
   }
 
-  /// Returns a separate generator for one part of the world, so that the parts don't depend on the order of each
-  /// other's draws. It takes no byte of the tape.
+  /// Returns a generator for another part of the simulation, so that the parts don't depend on the order of each other's decisions.
+  /// Takes no byte of the tape.
   mutating func fork() -> Decisions { Decisions(random.fork(), tape) }
 
   mutating func number(_ range: ClosedRange<Int>) -> Int {

@@ -4,7 +4,7 @@
 @testable import LupineEngine
 @_spi(Loop) @testable import LupineReactor
 
-/// Checks a shard's state against the simulated network's.
+/// The rules that connect the state of a shard (one event loop of the engine) with the state of the simulated network.
 struct Invariants {
   let shard: Shard
   let network: SimulatedNetwork
@@ -27,7 +27,7 @@ struct Invariants {
     }
   }
 
-  /// Marks the streams of idle connections as idle.
+  /// Records in the stream of each idle connection that the connection has been idle.
   func noteIdle() {
     for connection in shard.connections.pooled.values where shard.pool.isIdle(connection.id) {
       network.stream(of: connection)?.hasBeenIdle = true
@@ -81,21 +81,21 @@ struct Invariants {
     world.require(wakeUp.map { $0 <= deadline } ?? false, "\(name): no wake-up is set for its deadline")
   }
 
-  /// Returns whether an exchange runs without a time limit, as its timeouts permit.
+  /// Returns whether an exchange currently has no time limit, because its timeouts don't set one.
   func isUnlimited(_ id: ExchangeID) -> Bool {
     guard let exchange = shard.exchanges[id] else { return false }
-    // An exchange that waits for a connection attempt is bound by the attempt's limits.
+    // An exchange that waits for a connection attempt has the attempt's time limits.
     return exchange.deadline == nil
   }
 
-  /// Checks the state when no further event can occur: nothing may be left over.
+  /// Checks the shard's state after all events have occurred: no exchange, connection, deadline or waiter may be left.
   func checkAtRest() {
     world.require(shard.exchanges.isEmpty, "exchanges are left: \(shard.exchanges.serials.sorted())")
     world.require(shard.connections.pooled.isEmpty, "\(shard.connections.pooled.count) connections are left")
     world.require(
       shard.connections.upgraded.isEmpty, "\(shard.connections.upgraded.count) connections to another protocol are left"
     )
-    // An attempt without waiters continues for as long as its timeouts allow.
+    // A connection attempt without waiters continues for as long as its timeouts allow.
     let isHanging = { (opening: Opening) in opening.timeouts.limit(of: opening.phase) == nil }
     world.require(shard.openings.values.allSatisfy(isHanging), "openings are left")
     world.require(shard.deadlines.count == 0, "\(shard.deadlines.count) deadlines are left")

@@ -4,14 +4,15 @@
 @testable import LupineReactor
 @testable import LupineWire
 
-/// Judges one request's outcome in the iteration of the loop in which the request ends.
+/// Checks whether the outcome of a simulated request is legal, at the end of the loop iteration in which the request ends.
 struct Oracle {
   let world: World
   let sink: SimulatedSink
   let wasCancelled: Bool
   let wasDiscarded: Bool
 
-  /// The longest time from a deadline to the end of the iteration of the loop that handles it.
+  /// The maximum time by which a request may end after its deadline: the delay until the end of the loop iteration that handles the
+  /// deadline.
   static let lateness = Duration.milliseconds(2)
 
   private var plan: PlannedRequest { sink.plan }
@@ -117,7 +118,7 @@ struct Oracle {
       require(end - metrics.start >= limit, "ran into its total limit of \(limit) after \(end - metrics.start)")
     case .limit(let limit):
       let isOpening = [.resolve, .connect, .proxy, .tls].contains(error.phase)
-      // A lookup is also bound by the resolver's own limit.
+      // The resolver's own time limit also applies to a lookup.
       let isShared = error.phase == .resolve && limit == ResolverConfiguration.lookupTimeMax
       require(
         isShared || plan.timeouts.limit(of: error.phase) == limit,

@@ -13,13 +13,13 @@ struct PlannedRequest: Sendable {
     case produced(Production)
   }
 
-  /// The way in which a producer writes its body.
+  /// A request body that a producer writes while it is sent.
   struct Production: Sendable {
     let byteCount: Int
     let isLengthDeclared: Bool
     let isReplayable: Bool
     let random: Decisions
-    /// The number of bytes after which the producer throws, or nil if it doesn't.
+    /// The number of bytes after which the producer throws an error, or nil if it never throws.
     let failsAt: Int?
   }
 
@@ -31,22 +31,23 @@ struct PlannedRequest: Sendable {
   let origin: Int
   let method: String
   let content: Content
-  /// Whether the request offers to switch protocols; its body is then sent in the new protocol.
+  /// Whether the request offers an upgrade to another protocol. If the server accepts, the client sends the body in that protocol.
   let offersUpgrade: Bool
   let expectsContinue: Bool
   let asksForClose: Bool
   let timeouts: Timeouts
   let bodyBytesMax: Int
-  /// The number of bytes that the sink accepts before it extends its window; `.max` means no limit.
+  /// The initial receive window of the request's sink, in bytes. With `.max`, the window is unlimited.
   let windowBytes: Int
-  /// Whether the sink extends its window by the received bytes immediately, from inside the callback.
+  /// Whether the sink extends its receive window by the number of received bytes as soon as it receives them, from inside the
+  /// callback.
   let extendsWindowAtOnce: Bool
   let disposition: BodyDisposition
-  /// The submission time since the schedule's start, unless the request follows another.
+  /// The time of the request's submission, measured from the start of the schedule. Not used if `follows` isn't nil.
   let start: Duration
-  /// The number of the request at whose end this one is submitted, from inside the callback.
+  /// The number of the request whose end submits this one, from inside the callback. Nil if the request is submitted at `start`.
   let follows: Int?
-  /// The caller's actions, with their times since the schedule's start.
+  /// The caller's actions, such as pausing the request, with their times measured from the start of the schedule.
   let acts: [(time: Duration, act: Act)]
 
   init(number: Int, originCount: Int, isBenign: Bool, _ random: inout Decisions) {
@@ -60,9 +61,9 @@ struct PlannedRequest: Sendable {
     asksForClose = !offersUpgrade && random.chance(5)
     timeouts = isBenign ? Self.generousTimeouts : Self.timeouts(&random)
     bodyBytesMax = !isBenign && random.chance(5) ? random.number(0...200) : .max
-    // A sink that extends its window from inside the callback must receive something first.
+    // A sink that extends its window from inside the callback must be able to receive something first.
     windowBytes = random.chance(70) ? .max : random.number((isBenign ? 1 : 0)...100)
-    // Every request of a benign schedule has to succeed unaided.
+    // Every request of a schedule without faults must succeed without further calls.
     extendsWindowAtOnce = isBenign || random.chance(70)
     disposition = random.chance(5) ? .discard : .deliver
     start = random.duration(1_000)
@@ -79,7 +80,7 @@ struct PlannedRequest: Sendable {
         random: random.fork(), failsAt: !isBenign && random.chance(10) ? random.number(0...byteCount) : nil))
   }
 
-  /// Limits longer than a server without faults ever needs, but finite, so that a stuck request fails.
+  /// Finite time limits that are longer than a server without faults ever needs. If a request gets stuck, it fails at its limit.
   private static var generousTimeouts: Timeouts {
     var timeouts = Timeouts(everyPhase: .seconds(600), total: .seconds(3_000))
     timeouts.awaitContinue = .milliseconds(200)
@@ -114,7 +115,7 @@ struct PlannedRequest: Sendable {
     }
   }
 
-  /// Returns a pause followed by a resume.
+  /// Returns a pause of the request that the caller ends later, or no action.
   private static func harmlessActs(_ start: Duration, _ random: inout Decisions) -> [(time: Duration, act: Act)] {
     guard random.chance(30) else { return [] }
     let pause = start + random.duration(500)
@@ -123,7 +124,7 @@ struct PlannedRequest: Sendable {
 }
 
 extension PlannedRequest {
-  /// The body's bytes: a slice of a fixed pattern that differs from other requests' slices.
+  /// The bytes of the request's body: a slice of a fixed pattern. Each request has a different slice.
   var bodyBytes: ArraySlice<UInt8> {
     switch content {
     case .none: []
@@ -132,7 +133,7 @@ extension PlannedRequest {
     }
   }
 
-  /// Whether the request may be sent twice without harm.
+  /// Whether the client may send the request twice.
   var isIdempotent: Bool { method != "POST" }
 
   func engineRequest(_ origin: Origin, _ executor: SimulatedExecutor) throws -> EngineRequest {
@@ -163,7 +164,7 @@ extension PlannedRequest {
     body.append(
       .produced(
         RequestBody.Producer(byteCount: byteCount, isReplayable: production.isReplayable) { writer in
-          // The simulation's own executor keeps the order of events independent of thread scheduling.
+          // The simulation's own executor makes the order of events independent of thread scheduling.
           Task(executorPreference: executor) {
             do {
               try await Self.produce(bytes, production, writer, executor)
@@ -193,7 +194,7 @@ extension PlannedRequest {
   }
 }
 
-/// Byte patterns that identify the request or response to which a piece of a body belongs.
+/// Patterns of bytes for bodies. The bytes show to which request or response a part of a body belongs.
 enum SimulatedBytes {
   private static let bytes: [UInt8] = {
     var random = SplitMix64(seed: 1)
@@ -204,13 +205,13 @@ enum SimulatedBytes {
     bytes[number * 1_009..<number * 1_009 + count]
   }
 
-  /// Returns a response's body, given the request's number and how often servers had received it before.
+  /// Returns the body of the response to a request. `attempt` is the number of earlier times that a server received the request.
   static func response(_ number: Int, _ attempt: Int, _ count: Int) -> ArraySlice<UInt8> {
     let start = 100_000 + number * 1_013 + attempt * 97
     return bytes[start..<start + count]
   }
 
-  /// Returns whether a piece of a response's body has the bytes expected at that offset.
+  /// Returns whether part of a response's body has the bytes that are expected at `offset`.
   static func isResponse(_ piece: borrowing Span<UInt8>, _ number: Int, _ attempt: Int, at offset: Int) -> Bool {
     let start = 100_000 + number * 1_013 + attempt * 97 + offset
     guard start + piece.count <= bytes.count else { return false }

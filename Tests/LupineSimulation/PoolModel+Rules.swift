@@ -96,7 +96,7 @@ extension PoolModel {
       try require(connectionCount < limits.connectionsMax, "a place was lacking as well")
       try require(isFreeOrOldest, "another connection has been idle for longer")
     case .idleLimit:
-      // The free connection isn't counted as idle yet.
+      // The connection that has become free isn't counted as idle yet.
       let own = model[index].idle.count + (idleSince == nil ? 1 : 0)
       try require(own >= limits.idlePerOriginMax || idle.count >= limits.idleMax, "there was room for it")
     case .exchangeFailed, .serverAskedForClose: try require(idleSince == nil, "\(id.serial) wasn't in use")
@@ -115,7 +115,7 @@ extension PoolModel {
 
   // MARK: Rules
 
-  /// Returns, for each key below its connection limit, the first waiter for which no connection is being opened.
+  /// Returns the first waiter without an opening connection, for each key that has fewer connections than the limit per origin.
   func awaitingPlace() -> [ExchangeID] {
     model.compactMap { key in
       guard key.connections.count < limits.connectionsPerOriginMax else { return nil }
@@ -165,7 +165,7 @@ extension PoolModel {
     }
   }
 
-  /// Checks that the pool's counters are the sums of past events.
+  /// Checks that the pool's counters equal the sums of the events that the model has recorded.
   private mutating func checkCounters() throws(PoolViolation) {
     let counters = pool.counters()
     var sum = ConnectionCounters()
@@ -185,7 +185,7 @@ extension PoolModel {
     try require(counters.origins.count <= max(limits.originsRememberedMax, used), "too many origins are remembered")
   }
 
-  // Adds the current numbers to the counters of past events.
+  // Adds the current numbers of connections and waiters to the counters of past events.
   private func present(_ key: Key, _ past: ConnectionCounters) -> ConnectionCounters {
     var counters = past
     counters.idle = key.idle.count
@@ -197,7 +197,7 @@ extension PoolModel {
 
   // MARK: The end of a history
 
-  /// Lets all waiters, busy connections and attempts end one by one, and checks that nothing is left.
+  /// Ends all connection attempts, busy connections and waiters one by one, and checks that nothing is left in the pool.
   mutating func finish() throws(PoolViolation) {
     while model.contains(where: { !$0.waiting.isEmpty || !$0.busy.isEmpty || !$0.opening.isEmpty }) {
       if let index = model.firstIndex(where: { !$0.opening.isEmpty }), let id = model[index].opening.first {
@@ -218,7 +218,7 @@ extension PoolModel {
     try checkEmpty()
   }
 
-  /// Shuts the pool down, lets busy connections end, and checks that nothing is left.
+  /// Shuts the pool down, ends all busy connections, and checks that nothing is left in the pool.
   mutating func shutDown() throws(PoolViolation) {
     event = "shutdown"
     let waiting = model.flatMap(\.waiting).sorted()

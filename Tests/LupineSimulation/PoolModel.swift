@@ -4,18 +4,20 @@
 @testable import LupineReactor
 @testable import LupineWire
 
-/// A broken rule, with the event that broke it and the command that repeats the history.
+/// The error for an action of the pool that breaks a rule. The description contains the event and the command that repeats the
+/// history.
 struct PoolViolation: Error, CustomStringConvertible {
   let description: String
 }
 
-/// A pool, random events for it, and the model's state, which follows from the pool's answers.
+/// A connection pool, random events for it, and a simplified model of the pool's state. The model follows the pool's actions, and
+/// reports those that break a rule.
 struct PoolModel {
   enum Activity: Equatable {
     case opening
     case busy(ExchangeID)
     case idle(since: Instant)
-    /// Just opened or released; the pool's answer decides what happens to the connection.
+    /// The connection was just opened or released, and the pool's next action decides what happens to it.
     case free
   }
 
@@ -26,8 +28,8 @@ struct PoolModel {
   }
 
   struct Key {
-    /// The waiting exchanges by priority, and in order of arrival among equals. Identifiers begin with the inverted priority, so
-    /// that of two exchanges, at any keys, the one with the lower identifier comes first.
+    /// The exchanges that wait for a connection, sorted by priority, and by arrival if their priorities are equal. An exchange's
+    /// identifier begins with its inverted priority, so the exchange with the lowest identifier is the first.
     var waiting: [ExchangeID] = []
     var connections: [ConnectionID: Connection] = [:]
     var counters = ConnectionCounters()
@@ -116,7 +118,7 @@ struct PoolModel {
 
   mutating func acquire(_ index: Int) throws(PoolViolation) {
     lastExchange += 1
-    // Without a random number, so that the rest of a seed's history stays the same.
+    // The priority isn't random, so that the rest of a seed's history stays the same.
     let priority = lastExchange % 4 == 0 ? priorities[Int(lastExchange / 4 % 3)] : .normal
     let exchange = Waiter.rank(priority, arrival: lastExchange)
     begin("acquire \(exchange) at \(index)")

@@ -4,7 +4,7 @@
 @testable import LupineReactor
 @testable import LupineWire
 
-/// An engine's settings, its origins, its requests, and the probability of each fault.
+/// The input of one simulated run: the engine's settings, the origins, the requests, and the probability of each fault.
 struct Schedule {
   let seed: UInt64
   let configuration: EngineConfiguration
@@ -12,9 +12,9 @@ struct Schedule {
   let faults: Faults
   let origins: [SimulatedOrigin]
   let requests: [PlannedRequest]
-  /// The time at which the engine is shut down while requests may be in flight, or nil.
+  /// The time at which the engine is shut down, measured from the start, even if requests are in flight. Nil if it isn't shut down.
   let shutDownTime: Duration?
-  /// The generator for the world's random decisions.
+  /// The random generator from which the simulated world takes its decisions.
   let random: Decisions
 
   static let proxyHost = "proxy.test"
@@ -38,7 +38,7 @@ struct Schedule {
     self.random = random.fork()
   }
 
-  /// Whether the schedule has no faults, so that every request has to succeed.
+  /// Whether the schedule has no faults. Every request of such a schedule must succeed.
   var isBenign: Bool { faults == Faults() }
 
   private static func proxy(_ random: inout Decisions) -> Proxy? {
@@ -80,7 +80,7 @@ extension Schedule: CustomStringConvertible {
   }
 }
 
-/// The probability of each fault in percent; all are zero in a benign schedule.
+/// The probability of each fault in percent. All are 0 in a schedule without faults.
 struct Faults: Equatable {
   // Name resolution.
   var lookUpFails = 0
@@ -104,7 +104,7 @@ struct Faults: Equatable {
 
   init() {}
 
-  /// Draws a few faults for the schedule, so that most other operations succeed.
+  /// Draws the probabilities at random. Only a few are above 0, so that most operations succeed.
   init(_ random: inout Decisions) {
     func draw(_ percents: [Int]) -> Int { random.chance(35) ? random.pick(percents) : 0 }
     lookUpFails = draw([5, 40])
@@ -123,17 +123,17 @@ struct Faults: Equatable {
     stalls = draw([5, 20])
     isMalformed = draw([5, 40])
     hasSurplus = draw([5, 40])
-    // Without any fault the schedule would count as benign, which requires every request to succeed.
+    // A schedule without any fault would require that every request succeeds.
     if self == Faults() { isCut = 5 }
   }
 }
 
-/// An origin and its host's addresses.
+/// A simulated origin, and the addresses of its host.
 struct SimulatedOrigin {
   let origin: Origin
   let addresses: [String]
 
-  /// Returns the name of an origin's host.
+  /// Returns the host name of the origin with this index.
   static func host(_ index: Int) -> String { "h\(index).test" }
 
   init(_ index: Int, _ random: inout Decisions) {
@@ -141,8 +141,8 @@ struct SimulatedOrigin {
       random.chance(30) ? "fd00::\(index + 1):\($0 + 1)" : "10.0.\(index).\($0)"
     }
     self.addresses = addresses
-    // Some origins have numeric addresses and are never looked up. The first one has a name, so that a bypass list can
-    // name it.
+    // Some origins have a numeric address as their host and need no lookup. The first one has a name, so that a bypass list can
+    // contain the name.
     let isNumeric = index > 0 && random.chance(25)
     origin = Origin(scheme: .http, host: isNumeric ? addresses[0] : Self.host(index), port: 80)
   }

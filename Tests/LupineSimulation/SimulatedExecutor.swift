@@ -4,7 +4,7 @@ import Synchronization
 
 @_spi(Loop) @testable import LupineReactor
 
-/// A task executor that runs its jobs only when `run` is called.
+/// A task executor that runs its jobs only when `run` is called, on the calling thread.
 final class SimulatedExecutor: TaskExecutor {
   private let jobs = Mailbox<UnownedJob>()
   private let sleepers = Mutex<[(Duration, CheckedContinuation<Void, Never>)]>([])
@@ -13,12 +13,12 @@ final class SimulatedExecutor: TaskExecutor {
     _ = jobs.post(UnownedJob(job))
   }
 
-  /// Suspends the calling task for a virtual duration.
+  /// Suspends the calling task for a duration of virtual time.
   func pass(_ duration: Duration) async {
     await withCheckedContinuation { continuation in sleepers.withLock { $0.append((duration, continuation)) } }
   }
 
-  /// Runs all ready jobs, then schedules the resumption of sleeping tasks in the agenda.
+  /// Runs all jobs that are ready. Then schedules the end of each `pass` in the agenda.
   func run(_ agenda: Agenda) {
     var ready: [UnownedJob] = []
     repeat {

@@ -3,16 +3,16 @@
 @testable import LupineEngine
 @testable import LupineReactor
 
-/// A network of simulated hosts, with the poller that watches the client's sockets.
+/// A simulated network for the engine: it opens sockets to simulated servers, and reports which sockets are ready.
 final class SimulatedNetwork: Network {
   private let world: World
-  /// The client's open sockets, in the order in which they were opened.
+  /// The client's open connections, in the order in which they were opened.
   private(set) var streams: [SimulatedStream] = []
   private(set) var isStopped = false
   private var lastPort: UInt16 = 1_024
-  /// The origin's index by its address; the inner nil is the proxy.
+  /// The index of the origin at each address. At the proxy's addresses, the value is nil.
   private var hosts: [String: Int?] = [:]
-  /// The number of calls by which the engine has changed the world; shows whether an iteration had any effect.
+  /// The number of calls of the engine that have changed the network. It shows whether an iteration of the loop had any effect.
   var operationCount = 0
 
   init(_ world: World) {
@@ -24,7 +24,7 @@ final class SimulatedNetwork: Network {
   }
 
   var now: Instant {
-    // An iteration of the loop takes time as well.
+    // Each reading of the clock advances it a little, because an iteration of the loop takes time.
     world.agenda.advance(to: world.agenda.now + .nanoseconds(300))
     return world.agenda.now
   }
@@ -54,7 +54,7 @@ final class SimulatedNetwork: Network {
 
   func link(to address: SocketAddress, options: SocketOptions) -> NetworkLink? { nil }
 
-  /// The lowest free number, as the kernel assigns descriptors, so that numbers are reused immediately.
+  /// The lowest free descriptor number. The kernel also assigns the lowest one, so that numbers are reused immediately.
   private var freeNumber: CInt {
     let used = Set(streams.map(\.number))
     var number: CInt = 5
@@ -122,7 +122,8 @@ final class SimulatedNetwork: Network {
     stream.registration = nil
   }
 
-  /// Fails sometimes, as the kernel does when it has no memory or the user watches too many descriptors.
+  /// Sometimes throws the error with which the kernel refuses to watch a descriptor: it has no memory, or the user watches too many
+  /// descriptors.
   private func failNowAndThen() throws(SystemError) {
     guard world.strikes(\.cantBeWatched, &world.random) else { return }
     world.ledger.lackedResources = true
@@ -137,7 +138,7 @@ final class SimulatedNetwork: Network {
     return stream
   }
 
-  /// Returns some of the ready sockets in random order, and occasionally a spurious event.
+  /// Returns the events of some of the ready sockets in random order, and occasionally an event of a socket that isn't ready.
   func poll() -> [Poller.Event] {
     var ready: [Poller.Event] = []
     var spurious: [Poller.Event] = []

@@ -1,47 +1,47 @@
 // SimulatedReply: a simulated server's response as bytes, and the faults applied to it.
 
-/// One response in serialized form, and what its server does at or before its end.
+/// A simulated server's reply as bytes, and what the server does with the connection after sending it or a part of it.
 struct SimulatedReply {
   enum Framing: CaseIterable {
     case none, length, chunked, untilClose
-    /// Both Content-Length and chunked; chunked takes precedence.
+    /// The response has both Content-Length and chunked framing. The latter takes precedence.
     case ambiguous
-    /// HTTP/1.0 with a length.
+    /// An HTTP/1.0 response with Content-Length.
     case old
-    /// 101: the bytes that follow belong to another protocol.
+    /// A response with status 101. The bytes after it belong to another protocol.
     case switched
 
-    /// Whether the end of the connection ends the content.
+    /// Whether the content extends to the end of the connection.
     var endsByClosing: Bool { self == .untilClose || self == .switched }
   }
 
   enum Ending: Equatable {
-    /// The connection stays open.
+    /// The server keeps the connection open.
     case keep
     case close
     case reset
-    /// Sends nothing more, without closing.
+    /// The server sends nothing more, but doesn't close the connection.
     case stall
   }
 
   let status: Int
   let framing: Framing
-  /// The content's length; for HEAD, the length that the response to a GET would have.
+  /// The length of the content in bytes. For HEAD, it is the length that the response to a GET would have.
   let bodyCount: Int
   let isMalformed: Bool
   let hasTrailer: Bool
   let bytes: [UInt8]
-  /// The offset after the final head.
+  /// The length of all heads, including interim ones, in bytes: the offset at which the content starts.
   let headEnd: Int
-  /// Bytes sent after the response that belong to no response.
+  /// Bytes that the server sends after the response, and that belong to no response.
   let surplus: [UInt8]
-  /// The number of bytes that are sent before the ending takes effect.
+  /// The number of bytes that the server sends before `ending` takes effect.
   let sentCount: Int
   let ending: Ending
-  /// Why the connection may carry no further request, or nil if it may.
+  /// The reason why the client must not reuse the connection after this response, or nil if it may.
   let finality: String?
 
-  /// Draws a reply to a request.
+  /// Creates a random reply to the request.
   init(
     to request: SimulatedRequest, attempt: Int, status: Int, _ world: World, _ random: inout Decisions
   ) {
@@ -57,7 +57,7 @@ struct SimulatedReply {
     }
     let hasFlawInHead = isMalformed && framing != .chunked
     var flaw = isMalformed ? random.number(0...3) : -1
-    // A client that has offered an upgrade accepts the 101 as its reply.
+    // A client that has offered an upgrade accepts a 101 as its response.
     if flaw == 1, request.offersUpgrade { flaw = 0 }
     if hasFlawInHead, flaw == 0 { text += "HTTQ/1.1 200 OK\r\n\r\n" }
     if hasFlawInHead, flaw == 1 { text += "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n" }
@@ -135,7 +135,7 @@ struct SimulatedReply {
   }
 }
 
-/// A request as parsed by a server.
+/// A request as a simulated server has parsed it.
 struct SimulatedRequest {
   let number: Int
   let method: String
@@ -144,19 +144,19 @@ struct SimulatedRequest {
   let asksForClose: Bool
 }
 
-/// A request that has reached a server, with the server's reply.
+/// One arrival of a request at a simulated server, and the server's reply. A request that the client replays arrives several times.
 final class Attempt {
   let request: SimulatedRequest
   let index: Int
   unowned let stream: SimulatedStream
-  /// Whether this was the first request on its connection.
+  /// Whether the request was the first one on its connection.
   let isFirst: Bool
-  /// The number of bytes that the client had read when the request arrived.
+  /// The number of bytes that the client had read from the connection when the request arrived.
   let readCount: Int
-  /// Whether the server has received the complete request.
+  /// Whether the server has received the request completely.
   var isRead = false
   var reply: SimulatedReply?
-  /// The number of the reply's bytes that have arrived. A connection may end earlier for another reason.
+  /// The number of the reply's bytes that have arrived at the client's socket. The connection may end before all have arrived.
   var arrivedCount = 0
 
   init(_ request: SimulatedRequest, index: Int, _ stream: SimulatedStream, isFirst: Bool) {
@@ -167,7 +167,7 @@ final class Attempt {
     readCount = stream.readCount
   }
 
-  /// The number of content bytes in the response if the client can regard it as complete, otherwise nil.
+  /// The number of content bytes if the client can regard the response as complete, and otherwise nil.
   var contentCount: Int? {
     guard let reply else { return nil }
     switch reply.framing {

@@ -5,7 +5,7 @@ import Synchronization
 @testable import LupineEngine
 @testable import LupineReactor
 
-/// Collects lookups, which the simulation answers in virtual time.
+/// A simulated resolver: it collects name lookups, and answers them in virtual time.
 final class SimulatedResolver: Sendable {
 
   static let proxyAddresses = ["10.1.0.1", "fd00:1::1"]
@@ -18,7 +18,8 @@ final class SimulatedResolver: Sendable {
   private let questions = Mutex<[Question]>([])
   private let unanswered = Mutex<[Question]>([])
 
-  /// Returns the name service for the shard. Its cache is off, so that connections share only concurrent lookups.
+  /// Returns a name service for the shard that uses this resolver. Its cache is off, so that requests share only concurrent
+  /// lookups.
   func service() -> NameService {
     var configuration = ResolverConfiguration()
     configuration.cacheAge = .zero
@@ -29,7 +30,7 @@ final class SimulatedResolver: Sendable {
     }
   }
 
-  /// Schedules the answers to new lookups in the agenda.
+  /// Schedules the answers to new name lookups in the agenda.
   func answer(_ world: World) {
     var asked: [Question] = []
     questions.withLock { swap(&$0, &asked) }
@@ -44,7 +45,7 @@ final class SimulatedResolver: Sendable {
   private func answer(_ question: Question, _ world: World) {
     world.note("looks up \(question.host)")
     if world.strikes(\.lookUpNeverEnds, &world.random) {
-      // Later lookups of the same host share it, until the service abandons it or the world becomes calm.
+      // Later lookups of the same host share this one, until the name service abandons it or all faults are turned off.
       world.ledger.failedHosts.insert(question.host)
       unanswered.withLock { $0.append(question) }
       return
@@ -65,7 +66,8 @@ final class SimulatedResolver: Sendable {
       result = .success(
         addresses(of: question.host, world).compactMap { SocketAddress(numeric: $0, port: 0) })
     }
-    // A calm world answers immediately: a request that joined an old lookup would fail when the service abandons that.
+    // Without faults, the answer arrives immediately. Otherwise, a request that shares an old lookup would fail when the name
+    // service abandons the lookup.
     let delay = world.random.duration(world.random.chance(20) ? 1_000 : 30)
     world.agenda.after(world.isCalm ? .zero : delay) {
       world.note("answer for \(question.host)")

@@ -4,14 +4,14 @@
 @testable import LupineReactor
 @testable import LupineWire
 
-/// Reads the greeting, credentials and request, and checks that they are the client's.
+/// The proxy's side of a simulated SOCKS 5 handshake. It checks the client's greeting, credentials and connection request.
 struct SimulatedSOCKS {
   private enum State {
     case greeting, credentials, request
   }
 
   private let hasCredentials: Bool
-  /// Whether the client resolves names itself and sends addresses only.
+  /// Whether the client resolves host names itself, so that the proxy must receive only addresses.
   private let isLocal: Bool
   private var state = State.greeting
 
@@ -20,8 +20,8 @@ struct SimulatedSOCKS {
     hasCredentials = schedule.proxy?.user != nil
   }
 
-  /// Parses the next complete message. Returns the answer, with the origin once the tunnel to it is open, or nil if
-  /// more bytes are needed.
+  /// Parses the client's next complete message, and removes it from `bytes`. Returns the proxy's answer, and the index of the
+  /// origin once the tunnel is open. Returns nil if more bytes are needed.
   mutating func receive(_ bytes: inout [UInt8], _ world: World) -> (answer: [UInt8], origin: Int?)? {
     switch state {
     case .greeting:

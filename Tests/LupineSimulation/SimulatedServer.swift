@@ -4,28 +4,28 @@
 @testable import LupineReactor
 @testable import LupineWire
 
-/// An origin server, or a proxy that also answers for the origins.
+/// The server's end of one simulated connection. The server is an origin, or a proxy that also answers in place of the origins.
 final class SimulatedServer {
   private enum State {
     case socks(SimulatedSOCKS)
     case head
-    /// A body with this many bytes still to come.
+    /// The server expects this number of further body bytes.
     case length(Int)
     case chunked
-    /// The connection has switched protocols; all further bytes belong to the other protocol.
+    /// The connection has switched to another protocol, to which all further bytes belong.
     case switched
-    /// The server reads nothing more.
+    /// The server reads nothing more from the connection.
     case deaf
   }
 
   private unowned let stream: SimulatedStream
   private unowned let world: World
-  /// The origin at this address or at the end of the tunnel, or nil for a forwarding proxy.
+  /// The index of the origin that this server plays, directly or at the end of a tunnel. Nil if the server is a forwarding proxy.
   private var origin: Int?
   private let isForwarding: Bool
   private var state = State.head
   private var received: [UInt8] = []
-  /// The number of body bytes received of the current request.
+  /// The number of body bytes of the current request that the server has received.
   private var bodyCount = 0
   private var attempt: Attempt?
   private var isReplying = false
@@ -41,7 +41,7 @@ final class SimulatedServer {
     if let proxy, !isForwarding { state = .socks(SimulatedSOCKS(isLocal: proxy.scheme == .socks5, world.schedule)) }
   }
 
-  /// Whether no request and no response is in progress.
+  /// Whether the server is neither receiving a request nor sending a response.
   var isAtRest: Bool {
     if case .head = state { received.isEmpty && !isReplying } else { false }
   }
@@ -70,7 +70,7 @@ final class SimulatedServer {
     }
   }
 
-  /// Parses the next part of a request. Returns whether there may be another one.
+  /// Parses the next part of a request. Returns whether the received bytes may contain another part.
   private func parse() -> Bool {
     switch state {
     case .deaf: return false
@@ -254,7 +254,7 @@ final class SimulatedServer {
   private func transmit(
     _ attempt: Attempt, _ reply: SimulatedReply, _ rest: ArraySlice<UInt8>, _ surplusCount: Int
   ) {
-    // Late bytes of one response would appear inside the next one, which no client could detect.
+    // If bytes of one response arrived late, they would appear in the next one, which no client could detect.
     guard self.attempt === attempt || self.attempt?.reply == nil else { return }
     let style = stream.random.number(0...99)
     let count =
@@ -286,7 +286,7 @@ final class SimulatedServer {
     }
     if world.strikes(\.speaksWhileIdle, &stream.random) {
       world.agenda.after(stream.random.duration(2_000)) { [self] in
-        // During another response the client would take these bytes for a part of that.
+        // During another response, the client would treat these bytes as a part of that response.
         guard isAtRest && attempt?.reply?.framing != .untilClose || attempt?.reply == nil else { return }
         stream.hasSpokenUnasked = true
         stream.idleSpeechStart = stream.idleSpeechStart ?? stream.arrivedCount

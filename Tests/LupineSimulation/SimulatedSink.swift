@@ -6,14 +6,14 @@ import Synchronization
 @testable import LupineReactor
 @testable import LupineWire
 
-/// State shared by all callers of one run: the shard's inbox, and whether the engine has been released.
+/// The state that all callers of one simulated run share: the shard's inbox, and whether the engine has been released.
 final class SimulatedCallers: Sendable {
   let inbox: Inbox
   private let released = Atomic<Bool>(false)
   private let calls = Atomic<Int>(0)
 
   init() {
-    // The closure captures a flag rather than self, which would form a retain cycle with the inbox.
+    // The closure captures the flag instead of self, because self would form a retain cycle with the inbox.
     let wake = WakeFlag()
     inbox = Inbox { wake.raise() }
     self.wake = wake
@@ -27,27 +27,27 @@ final class SimulatedCallers: Sendable {
     func take() -> Bool { isRaised.exchange(false, ordering: .relaxed) }
   }
 
-  /// Returns whether the loop was woken since the previous call.
+  /// Returns whether a caller has woken the loop since the previous call.
   func takeWake() -> Bool { wake.take() }
 
-  /// Whether the engine was released; callers can't submit afterwards.
+  /// Whether the engine has been released. After that, callers can't submit requests.
   var isReleased: Bool { released.load(ordering: .relaxed) }
   func release() { released.store(true, ordering: .relaxed) }
 
-  /// The number of callbacks that all sinks have received.
+  /// The number of callbacks that the sinks of all requests have received.
   var callCount: Int { calls.load(ordering: .relaxed) }
   func countCall() { calls.add(1, ordering: .relaxed) }
 }
 
-/// Records one exchange's response.
+/// The caller's side of one simulated request: a sink that records the response, and checks it as it arrives.
 final class SimulatedSink: ResponseSink {
   struct Record: Sendable {
     var isSubmitted = false
     var windowBytes: Int
     var receivedCount = 0
-    /// Whether the engine has processed a pause, and the caller hasn't sent a resume since.
+    /// Whether the request is paused: the engine has processed a pause, and the caller hasn't resumed the request since.
     var isPaused = false
-    /// The attempt's index from the response head, and the status.
+    /// The number of earlier arrivals of the request at a server, according to the response's head. Nil until the head arrives.
     var attempt: Int?
     var status = 0
     var result: Result<Fields, EngineError>?
@@ -60,7 +60,7 @@ final class SimulatedSink: ResponseSink {
   private let callers: SimulatedCallers
   private let request: EngineRequest
   private let record: Mutex<Record>
-  /// The sinks whose requests are submitted when this one ends.
+  /// The sinks whose requests are submitted when this request ends.
   private let followers = Mutex<[SimulatedSink]>([])
 
   init(_ plan: PlannedRequest, _ request: EngineRequest, id: ExchangeID, _ callers: SimulatedCallers) {
@@ -97,7 +97,7 @@ final class SimulatedSink: ResponseSink {
     callers.inbox.send(.setPaused(id, isPaused))
   }
 
-  /// Records that the engine has processed a pause.
+  /// Records that the engine has paused the request.
   func notePaused() { record.withLock { $0.isPaused = true } }
 
   // MARK: The response

@@ -2,12 +2,12 @@
 
 @testable import LupineReactor
 
-/// The kernel's state of a connection. It outlives the client's socket.
+/// A simulated TCP connection, as the kernel sees it. It outlives the client's socket.
 final class SimulatedStream {
   enum State {
     case connecting
     case connected
-    /// Connecting failed with this errno value.
+    /// The connection attempt has failed with this errno value.
     case failed(Int32)
   }
 
@@ -17,9 +17,9 @@ final class SimulatedStream {
   unowned let world: World
   var random: Decisions
   var state = State.connecting
-  /// The server at the other end, once connected.
+  /// The server at the other end. Nil until the connection is established.
   var server: SimulatedServer?
-  /// The interest and token that the client has registered with the poller.
+  /// The events that the client watches the socket for, and the token for them. Nil if the client doesn't watch the socket.
   var registration: (interest: Poller.Interest, token: UInt64)?
   private(set) var isClientGone = false
 
@@ -27,34 +27,35 @@ final class SimulatedStream {
   private var incoming: ArraySlice<UInt8> = []
   private(set) var isAtEnd = false
   private(set) var isReset = false
-  /// The number of bytes that the client has read.
+  /// The number of bytes that the client has read from the connection.
   private(set) var readCount = 0
-  /// The number of bytes that have arrived for the client.
+  /// The number of bytes that have arrived at the client's socket.
   private(set) var arrivedCount = 0
-  /// The arrival time of the oldest data or end that the client hasn't read.
+  /// The time at which the oldest unread bytes, or the end of the connection, arrived at the client's socket.
   private(set) var unreadSince: Instant?
-  /// The offsets at which complete responses end. A client whose read extends beyond such an offset sees surplus bytes.
+  /// The offsets in the received bytes at which complete responses end. A read by the client that extends beyond such an offset
+  /// returns surplus bytes.
   var responseEnds: [Int] = []
 
   // The direction from the client to the server: the bytes that the server hasn't read.
   private(set) var outgoing: [UInt8] = []
-  /// The number of bytes that the kernel buffers while the server doesn't read.
+  /// The number of sent bytes that the kernel buffers while the server doesn't read.
   private var capacity: Int
   private var takenCount = 0
-  /// The time at which the server last freed buffer space.
+  /// The time at which the server last read bytes, which freed space in the kernel's buffer.
   private(set) var lastTaken: Instant?
 
-  // Facts by which the engine is judged.
+  // Facts with which the oracle judges the engine.
   private(set) var lastSent: Instant?
   private(set) var lastRead: Instant?
   /// Whether the server has closed or reset the connection.
   var wasCut: Bool { isAtEnd || isReset }
   var hasSpokenUnasked = false
-  /// Whether the connection was idle in the client's pool at the end of an iteration of the loop.
+  /// Whether the connection was in the client's pool as an idle one at the end of any iteration of the loop.
   var hasBeenIdle = false
-  /// The offset of the first byte that the server sent while no request was in progress.
+  /// The offset of the first byte that the server has sent while no request was in progress, or nil if there is none.
   var idleSpeechStart: Int?
-  /// Why the connection may carry no further request once the client can tell, or nil if it may.
+  /// The reason why the client must not reuse the connection once it can know that, or nil if it may.
   var finality: String?
 
   init(_ number: CInt, localPort: UInt16, _ remote: SocketAddress, _ world: World) {
@@ -72,7 +73,7 @@ final class SimulatedStream {
 
   var isReadable: Bool { !incoming.isEmpty || isAtEnd || isBad }
   var isWritable: Bool { if case .connected = state { outgoing.count < capacity || isReset } else { isBad } }
-  /// Whether the connection has failed; errors are reported regardless of the registered interest.
+  /// Whether the connection has failed. The poller reports errors whatever events the client watches the socket for.
   var isBad: Bool { if case .failed = state { true } else { isReset } }
 
   // MARK: The client's side
@@ -117,7 +118,8 @@ final class SimulatedStream {
     lastSent = world.agenda.now
     world.note("\(name): client sends \(count)")
     if isAtEnd {
-      // The server's kernel has closed the socket and answers with a reset; in a benign schedule it drops the bytes.
+      // The server's kernel has closed the socket, and answers with a reset. In a schedule without faults, it drops the bytes
+      // instead.
       if !world.schedule.isBenign { world.agenda.after(random.duration(20)) { self.reset() } }
     } else {
       world.agenda.after(random.duration(20)) { self.server?.bytesArrived() }
@@ -125,8 +127,8 @@ final class SimulatedStream {
     return count
   }
 
-  // Checks that the client doesn't reuse a connection whose end or unsolicited bytes it could have seen. The poller may
-  // report these an iteration or two late, which takes far less than the limit.
+  // Checks that the client doesn't reuse a connection after it could have seen the connection's end or unsolicited bytes. The
+  // poller may report these an iteration or two late, which takes far less than the limit.
   private func checkReuse() {
     guard let server, server.isAtRest, outgoing.isEmpty, let unreadSince else { return }
     let age = world.agenda.now - unreadSince
@@ -142,7 +144,7 @@ final class SimulatedStream {
 
   // MARK: The server's side
 
-  /// Removes and returns up to `countMax` bytes that the client has sent.
+  /// Removes up to `countMax` bytes that the client has sent from the kernel's buffer, and returns them to the server.
   func takeOutgoing(_ countMax: Int) -> ArraySlice<UInt8> {
     let taken = outgoing.prefix(countMax)
     outgoing.removeFirst(taken.count)
@@ -161,7 +163,7 @@ final class SimulatedStream {
     world.note("\(name): \(bytes.count) bytes arrive")
   }
 
-  /// Closes the server's side: sends a FIN and reads nothing more.
+  /// Closes the connection from the server's side, as by a FIN.
   func end() {
     guard !wasCut else { return }
     isAtEnd = true
@@ -179,7 +181,7 @@ final class SimulatedStream {
   }
 }
 
-/// Linux's errno values.
+/// The errno values of Linux that the simulated kernel returns.
 enum ErrorCode {
   static let outOfDescriptors: Int32 = 24  // EMFILE
   static let noSpace: Int32 = 28  // ENOSPC
@@ -192,7 +194,7 @@ enum ErrorCode {
   static let missing: Int32 = 2  // ENOENT
 }
 
-/// The client's socket of a connection, closed when its last reference is released.
+/// The client's socket of a simulated connection. It is closed when its last reference is released.
 final class SimulatedSocket: StreamSocket {
   private let stream: SimulatedStream
   private let network: SimulatedNetwork
@@ -214,12 +216,12 @@ final class SimulatedSocket: StreamSocket {
 
   func receive(into buffer: inout [UInt8], from offset: Int) throws(SystemError) -> Int? {
     let count = try stream.receive(into: &buffer, from: offset)
-    // Reading the end repeatedly is no progress.
+    // Reading the end of the connection repeatedly isn't counted as progress.
     if count ?? 0 > 0 { network.operationCount += 1 }
     return count
   }
 
-  /// Fails as if the file doesn't support sendfile, so that the engine reads the file itself.
+  /// Throws the error of a file that doesn't support sendfile(2), so that the engine reads the file itself.
   func send(_ file: borrowing File, from offset: UInt64, count: Int) throws(SystemError) -> Int? {
     throw SystemError(call: "sendfile", code: ErrorCode.invalid)
   }

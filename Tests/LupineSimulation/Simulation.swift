@@ -5,7 +5,7 @@
 @testable import LupineTLS
 @testable import LupineWire
 
-/// One run of a schedule.
+/// One simulated run: executes a schedule with the engine's event loop in virtual time.
 final class Simulation {
   let world: World
   private let network: SimulatedNetwork
@@ -16,19 +16,21 @@ final class Simulation {
   private var unjudged: [SimulatedSink] = []
   private var cancelled: Set<Int> = []
   private var discarded: Set<Int> = []
-  /// Requests that must end in the next iteration of the loop, and requests whose pause takes effect in it.
+  /// The numbers of the requests that must end in the next iteration of the loop. `pausing` contains those whose pause takes effect
+  /// then.
   private var awaitedEnds: Set<Int> = []
   private var pausing: Set<Int> = []
-  /// The distinct outcomes of requests: success, the error code, or the phase of a timeout.
+  /// The distinct outcomes of the run's requests: success, an error code, or the phase in which a request timed out.
   private(set) var endings: Set<String> = []
   private var wakeUp: Instant?
   private var turnCount = 0
   private var idleTurnCount = 0
   private var isShutDown = false
 
-  /// Far more iterations of the loop than any schedule needs.
+  /// The number of loop iterations after which the run fails. It is far more than any schedule needs.
   private static let turnsMax = 200_000
-  /// The number of consecutive iterations that may have no effect. Spurious events occur with a probability of 3 %.
+  /// The number of consecutive loop iterations without any effect after which the run fails. A few are normal, because an event
+  /// occurs without a cause with a probability of 3 %.
   private let idleTurnsMax: Int
 
   init(
@@ -115,9 +117,10 @@ final class Simulation {
 
   // MARK: The loop
 
-  /// Runs an iteration if there is work, otherwise advances time to the next event. Returns false if no event is left.
+  /// Runs an iteration of the loop if there is work. Otherwise, advances the clock to the next event. Returns false if there is no
+  /// event.
   private func step() -> Bool {
-    // A resumed task may schedule a delay, and elapsed time may resume a task.
+    // A resumed task may schedule an action, and an action may resume a task.
     world.agenda.runDue()
     world.executor.run(world.agenda)
     resolver.answer(world)
@@ -135,7 +138,7 @@ final class Simulation {
     return true
   }
 
-  /// Returns a time at or after `time`: pollers wait for whole milliseconds, and other programs use the CPU.
+  /// Returns `time` or a slightly later time. A poller waits for whole milliseconds, and other programs use the processor.
   private func late(_ time: Instant) -> Instant {
     world.random.chance(50) ? time : time + .microseconds(world.random.number(1...1_500))
   }
@@ -215,11 +218,11 @@ final class Simulation {
     while !isOver, step() {}
   }
 
-  /// Lets all requests end, and checks the remaining state and that the engine still works.
+  /// Ends all requests. Then checks that nothing is left in the engine, and that it still works.
   private func end() {
     guard let shard else { return }
     let invariants = Invariants(shard: shard, network: network, world: world)
-    // Resumes all exchanges that are held back.
+    // Resumes all exchanges that are paused or whose receive window is full.
     world.note("all pauses end, and all windows become unlimited")
     for sink in sinks where !sink.isFinished {
       perform(.resume, sink)
@@ -242,7 +245,7 @@ final class Simulation {
     settle()
   }
 
-  /// Ends all faults and checks that a request to each origin succeeds.
+  /// Turns all faults off, and checks that a request to each origin succeeds.
   private func probe() {
     world.isCalm = true
     for index in world.schedule.origins.indices {
@@ -263,7 +266,7 @@ final class Simulation {
       world.require(network.streams.isEmpty, "sockets are left after the shard's release")
     }
     world.note("the run has ended; the remaining scheduled actions follow")
-    // Producers that wait are resumed; otherwise their tasks would never end.
+    // Resumes producers that wait. Otherwise, their tasks would never end.
     while let next = world.agenda.earliest {
       world.agenda.advance(to: next)
       world.agenda.runDue()
@@ -273,7 +276,7 @@ final class Simulation {
 }
 
 extension PlannedRequest {
-  /// Creates a request that has to succeed in a world without faults.
+  /// Creates a request to an origin that must succeed, because all faults have been turned off.
   init(probe number: Int, origin: Int) {
     self.number = number
     self.origin = origin

@@ -3,18 +3,18 @@
 @testable import LupineEngine
 @testable import LupineReactor
 
-/// The shared state of one simulated run, confined to one thread.
+/// The state that all parts of one simulated run share. Only one thread may use it.
 final class World {
   let schedule: Schedule
   let agenda = Agenda()
   let executor = SimulatedExecutor()
   var random: Decisions
   var ledger = Ledger()
-  /// Whether all faults are off, whatever the schedule says.
+  /// Whether all faults are turned off, regardless of the schedule.
   var isCalm = false
-  /// Descriptions of the rules that the run has violated.
+  /// Descriptions of the rules that the engine has broken during the run.
   private(set) var violations: [String] = []
-  /// Receives a line for each event, or nil if tracing is off. Tracing takes far more time than the run itself.
+  /// A closure that receives one line for each event, or nil if there is no trace. A trace takes far more time than the run itself.
   private let trace: ((String) -> Void)?
 
   init(_ schedule: Schedule, trace: ((String) -> Void)?) {
@@ -23,7 +23,7 @@ final class World {
     random = schedule.random
   }
 
-  /// Draws whether a fault occurs now, with the schedule's probability.
+  /// Decides at random whether a fault occurs now, with the probability in the schedule.
   func strikes(_ fault: KeyPath<Faults, Int>, _ random: inout Decisions) -> Bool {
     !isCalm && random.chance(schedule.faults[keyPath: fault])
   }
@@ -46,20 +46,21 @@ final class World {
   }
 }
 
-/// The faults that the world has injected, which justify the engine's errors.
+/// The faults that have occurred during the run, which justify errors of the engine.
 struct Ledger {
-  /// The attempts whose request head a server has read, by the request's number, in order.
+  /// The arrivals of each request at servers, in order, by the request's number. An arrival is added when a server has read the
+  /// head.
   var attempts: [Int: [Attempt]] = [:]
-  /// Hosts whose lookup was answered with "no such host", and hosts whose lookup failed for another reason.
+  /// The hosts whose lookup was answered with "no such host". `failedHosts` contains those whose lookup failed for another reason.
   var unknownHosts: Set<String> = []
   var failedHosts: Set<String> = []
-  /// Whether the engine ran out of descriptors, or couldn't watch one.
+  /// Whether the engine has run out of descriptors, or couldn't watch one.
   var lackedResources = false
-  /// Whether a connection attempt was refused, and whether one found its host unreachable.
+  /// Whether a server has refused a connection. `wasUnreachable` states whether a host was unreachable.
   var wasRefused = false
   var wasUnreachable = false
-  /// Whether a proxy misbehaved.
+  /// Whether a proxy has misbehaved.
   var hasProxyFailed = false
-  /// All connections ever started, by local port.
+  /// All connections that the engine has tried to open, by their local port.
   var streams: [UInt16: SimulatedStream] = [:]
 }

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Diagrams of a soak's samples, arranged vertically.
+/// An SVG picture with a diagram for each measured value of a soak test, one below the other.
 struct Picture {
   private struct Diagram {
     let name: String
@@ -32,7 +32,7 @@ struct Picture {
     self.title = title
   }
 
-  /// The SVG document.
+  /// The text of the SVG document.
   var text: String {
     let total = Self.margin + Double(Self.diagrams.count) * (Self.height + Self.gap)
     var lines = [

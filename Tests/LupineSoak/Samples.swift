@@ -4,7 +4,7 @@ import Foundation
 import LupineTestSupport
 import Synchronization
 
-/// The state of the process at one moment.
+/// The memory, the open descriptors and the threads of this process at one moment.
 struct ProcessState: CustomStringConvertible {
   let residentBytes: Int
   let descriptors: Int
@@ -18,7 +18,7 @@ struct ProcessState: CustomStringConvertible {
       threads: names("/proc/self/task").count)
   }
 
-  /// The number of threads of engines and their resolvers.
+  /// The number of this process's threads that belong to engines and their resolvers.
   static var engineThreadCount: Int { threadCount(named: "lupine-") }
 
   private static func names(_ folder: String) -> [String] {
@@ -28,20 +28,20 @@ struct ProcessState: CustomStringConvertible {
   var description: String { "\(residentBytes >> 20) MiB, \(descriptors) descriptors, \(threads) threads" }
 }
 
-/// A sample: the state of the process, and the rate and latencies of requests since the previous sample.
+/// One measurement during a soak test: the state of the process, and the rate and latencies of requests since the previous sample.
 struct Sample: Sendable {
-  /// Seconds since the start of the soak.
+  /// The time of the sample, in seconds since the start of the soak test.
   let time: Double
   let residentMiB: Double
   let descriptors: Double
   let threads: Double
   let requestsPerSecond: Double
-  /// In milliseconds, as `ninetyNinth`.
+  /// The median latency in milliseconds. `ninetyNinth` is the 99th percentile, also in milliseconds.
   let median: Double
   let ninetyNinth: Double
 }
 
-/// The samples of a soak.
+/// The samples that a soak test has taken.
 final class Samples: Sendable {
   private struct State {
     var samples: [Sample] = []

@@ -7,17 +7,17 @@ import LupineOrigin
 import LupineTestSupport
 import Synchronization
 
-/// Mixed traffic of a given duration, and the verdict about it.
+/// A soak test: sends requests of all kinds for a given time, restarts the servers meanwhile, and judges the result.
 final class Soak: Sendable {
-  /// The number of concurrent clients.
+  /// The number of clients that send requests concurrently.
   private static let clientCount = 16
-  /// The pause of a client between two requests, which leaves time to other processes of the machine.
+  /// The pause of a client between two requests, in microseconds. It leaves processor time to other programs.
   private static let pauseMicroseconds = 25_000
-  /// The time for requests in flight at the end: longer than their own limit and the release of a session.
+  /// The time in seconds for requests that are in flight at the end. It exceeds their own limit and the time to release a session.
   private static let graceSeconds = 90
 
   let samples: Samples
-  /// The first quarter of the soak, in seconds. After it, the process must not grow any more.
+  /// The length of the first quarter of the soak test, in seconds. After this time, the process must not grow any more.
   let warmUp: Double
   private let seconds: Int
   private let seed: UInt64
@@ -37,7 +37,7 @@ final class Soak: Sendable {
 
   static func configuration(_ servers: SoakServers) -> URLSessionConfiguration {
     let configuration = URLSessionConfiguration.af.ephemeral
-    // The limit is short, because a request lost by a bug must be detected in a short run, too.
+    // The limit is short, so that even a short run detects a request that a bug has lost.
     configuration.timeoutIntervalForRequest = 30
     configuration.engine.tls.trustRoots = [.pem(servers.identity.authorityPEM)]
     configuration.engine.proxy = .none
@@ -61,7 +61,7 @@ final class Soak: Sendable {
       group.addTask { await self.restartServers(until: end) }
     }
     servers.stop()
-    // The session was released with the tasks. Its threads end, and its connections are closed.
+    // The session is released with the tasks. Then its threads end, and its connections are closed.
     let isGone = await settles {
       ProcessState.engineThreadCount == 0 && ProcessState.now.descriptors <= before.descriptors
     }
@@ -71,7 +71,7 @@ final class Soak: Sendable {
       files: files)
   }
 
-  /// The temporary files that are left, except the folder itself and the file for uploads.
+  /// The names of temporary files that are left, except the folder itself and the file for uploads.
   private var files: [String] {
     let names = (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []
     return names.filter { name in
@@ -96,7 +96,7 @@ final class Soak: Sendable {
 
   private func watch(until end: ContinuousClock.Instant) async {
     let start = ContinuousClock.now
-    // 240 points make a curve. More than four samples per second would affect the measurement.
+    // 240 samples are enough for a curve. More than four samples per second would affect the measurement.
     let step = max(seconds * 1_000_000 / 240, 250_000)
     while ContinuousClock.now < end {
       await pause(microseconds: step)
@@ -113,14 +113,14 @@ final class Soak: Sendable {
   }
 }
 
-/// The outcomes of all requests.
+/// Counts the requests of a soak test and their outcomes.
 final class Ledger: Sendable {
   struct Counts: Sendable {
     var begun = 0
     var right: [Traffic: Int] = [:]
     var interrupted = 0
     var problems: [String] = []
-    /// The requests that haven't ended, by number.
+    /// The requests that haven't ended yet, by number.
     var open: [UInt64: Traffic] = [:]
   }
 
@@ -151,14 +151,14 @@ final class Ledger: Sendable {
   func note(problem: String) { state.withLock { $0.problems.append(problem) } }
 }
 
-/// Suspends the task without blocking a thread.
+/// Suspends the task for the given time without blocking a thread.
 func pause(microseconds: Int) async {
   await withCheckedContinuation { continuation in
     DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(microseconds)) { continuation.resume() }
   }
 }
 
-/// Polls until the condition is true, for up to 30 s, and returns whether it is. No event reports the changes.
+/// Polls until the condition is true, for up to 30 s, and returns whether it is. No event announces the changes.
 private func settles(_ condition: () -> Bool) async -> Bool {
   for _ in 0..<3_000 {
     if condition() { return true }

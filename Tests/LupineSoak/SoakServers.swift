@@ -5,7 +5,7 @@ import LupineEngine
 import LupineOrigin
 import Synchronization
 
-/// A plain server and a TLS server, whose ports don't change.
+/// The servers of a soak test, one with TLS and one without. Their ports don't change when they are restarted.
 final class SoakServers: Sendable {
   private struct State: Sendable {
     var plain: OriginServer
@@ -28,7 +28,7 @@ final class SoakServers: Sendable {
 
   var restartCount: Int { state.withLock { $0.restarts } }
 
-  /// Stops and restarts one server after the other. Their current responses are cut off.
+  /// Stops and restarts one server after the other, in the middle of their responses.
   func restart() throws {
     let (plain, secure) = state.withLock { ($0.plain, $0.secure) }
     plain.stop()
@@ -58,7 +58,7 @@ final class SoakServers: Sendable {
       case "/redirect": return Reply(status: 302, fields: ["Location": "/big"])
       case "/close": return Reply(fields: ["Connection": "close"], .bytes(Array(Traffic.body)))
       case "/hold": return .hold
-      // The first attempt is refused. The retry has the field X-Retry.
+      // The server refuses the first attempt. The retry has the field X-Retry.
       case "/retry": return .text("again", status: request.fields.contains("X-Retry") ? 200 : 503)
       case "/cut":
         try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")

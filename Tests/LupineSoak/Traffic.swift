@@ -5,7 +5,7 @@ import Lupine
 import LupineOrigin
 import Synchronization
 
-/// A kind of request.
+/// A kind of request that a soak test sends.
 enum Traffic: String, CaseIterable {
   case plain, secure, big, gzip, deflate, br, chunks, redirect, close, post, secureUpload, fileUpload, multipart
   case download, stream, cancel, retry, cut, otherSession
@@ -17,7 +17,7 @@ enum Traffic: String, CaseIterable {
   static let body = Data((0..<20_000).map { Pattern.byte(at: UInt64($0)) })
   static let bigBody = Data((0..<bigByteCount).map { Pattern.byte(at: UInt64($0)) })
 
-  /// The outcome of one request.
+  /// The outcome of one request of the soak test.
   enum Fate: Hashable, Sendable {
     case right
     /// The request failed with an error that the restart of a server explains.
@@ -25,7 +25,7 @@ enum Traffic: String, CaseIterable {
     case wrong(String)
   }
 
-  /// Sends a request and waits for its end.
+  /// Sends a request of this kind, waits for its end, and returns its outcome.
   func send(_ session: Session, _ servers: SoakServers, _ folder: URL, number: UInt64) async -> Fate {
     switch self {
     case .plain: await get(session, servers.plainURL + "/", Data("0".utf8))
@@ -116,7 +116,7 @@ enum Traffic: String, CaseIterable {
     return await get(session, servers.secureURL + "/", Data("0".utf8))
   }
 
-  /// Returns the outcome: a request without an error must have received the expected response.
+  /// Returns the outcome of a request. A request without an error must have received the expected response.
   private static func fate(_ error: AFError?, _ isRight: Bool) -> Fate {
     guard let error else { return isRight ? .right : .wrong("no error, but an unexpected response") }
     let codes: Set<URLError.Code> = [.networkConnectionLost, .cannotConnectToHost, .secureConnectionFailed]
@@ -125,7 +125,7 @@ enum Traffic: String, CaseIterable {
   }
 }
 
-/// Retries failed requests up to three times, and marks each retry with a field.
+/// A retrier that retries a failed request up to three times, and adds the field X-Retry to each retry.
 private final class MarkedRetry: RequestInterceptor {
   private let retries = Atomic(0)
 

@@ -3,9 +3,9 @@
 import Foundation
 import Glibc
 
-/// The result of a soak.
+/// Whether a soak test has passed, and the reasons if it hasn't.
 struct Verdict: CustomStringConvertible {
-  /// A comparison of the median of the quarter after the warm-up with the median of the last quarter.
+  /// The median of a measured value in the quarter after the warm-up, and in the last quarter.
   private struct Growth {
     let name: String
     let before: Double
@@ -40,7 +40,7 @@ struct Verdict: CustomStringConvertible {
     if !silent.isEmpty { problems.append("no request of these kinds succeeded: \(silent.map(\.rawValue))") }
     if !files.isEmpty { problems.append("files are left: \(files)") }
     if restarts == 0 { problems.append("no server was restarted") }
-    // Restarts interrupt some requests. A larger number would hide requests lost for another reason.
+    // Restarts interrupt some requests. If this limit were larger, it would hide requests that are lost for another reason.
     if counts.interrupted > restarts * 64 { problems.append("\(counts.interrupted) requests were interrupted") }
     self.problems = problems
     // The allocator's arenas grow slowly, the number of threads depends on the servers' connections, and latency

@@ -26,6 +26,6 @@ try Picture(soak.samples.all, warmUp: soak.warmUp, title: verdict.title).text
 try FileManager.default.removeItem(at: folder)
 print(verdict)
 print("picture: \(arguments[2])")
-// A sanitizer that ends the process at exit would discard buffered output.
+// If a sanitizer ends the process at exit, it discards buffered output.
 fflush(nil)
 exit(verdict.isGood ? 0 : 1)

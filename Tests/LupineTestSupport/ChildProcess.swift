@@ -4,17 +4,17 @@
 package import Foundation
 import Glibc
 
-/// A program that was started. It may still run.
+/// A program that a test has started with posix_spawn. It may still be running.
 package struct ChildProcess: Sendable {
-  /// The source or destination of a standard stream.
+  /// The source or destination of a program's standard input, output or error.
   package enum Stream: Sendable {
     case inherited
-    /// A file. Unlike a pipe, it needs no reader while the program runs, so use it for long output.
+    /// The path of a file. Unlike a pipe, a file needs no reader while the program runs, so it is suitable for long output.
     case file(String)
     case descriptor(CInt)
   }
 
-  /// The program couldn't be started. `code` is errno.
+  /// The error for a program that couldn't be started. `code` is the errno value.
   package struct Failure: Error {
     package let program: String
     package let code: CInt
@@ -22,7 +22,7 @@ package struct ChildProcess: Sendable {
 
   package let processIdentifier: pid_t
 
-  /// Starts a program in this process's environment. The command's first element is the program's path.
+  /// Starts a program with the environment of this process. The first element of `command` is the program's path.
   package init(
     _ command: [String], input: Stream = .inherited, output: Stream = .inherited, errors: Stream = .inherited
   ) throws(Failure) {
@@ -47,24 +47,24 @@ package struct ChildProcess: Sendable {
     processIdentifier = process
   }
 
-  /// Blocks until the program has ended. Returns its exit status, or 128 plus the number of the signal that ended it.
-  /// Must be called once only.
+  /// Blocks until the program has ended. Returns its exit status, or 128 plus the number of the signal that ended it. Must be
+  /// called only once.
   @discardableResult
   package func awaitEnd() -> Int32 {
     var status: CInt = 0
     while waitpid(processIdentifier, &status, 0) < 0, errno == EINTR {}
-    // The same as WIFEXITED and WEXITSTATUS, which are macros.
+    // The same as the macros WIFEXITED and WEXITSTATUS, which Swift can't call.
     return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
   }
 
-  /// Waits as `awaitEnd` does, without blocking the task's thread.
+  /// Waits until the program has ended, like `awaitEnd`, but doesn't block the task's thread.
   package func end() async -> Int32 {
     await withCheckedContinuation { continuation in
       Thread.detachNewThread { continuation.resume(returning: awaitEnd()) }
     }
   }
 
-  /// Runs a program, and returns its exit status and its output.
+  /// Runs a program to its end, and returns its exit status and its output.
   package static func run(
     _ command: [String], input: String = "", errors: Stream = .inherited
   ) async throws -> (status: Int32, output: Data) {

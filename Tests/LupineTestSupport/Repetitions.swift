@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// Returns `count`, multiplied by LUPINE_TESTS_REPEAT and divided by LUPINE_TESTS_DIVISOR. With sanitizers, which are many
-/// times slower, the divisor is set.
+/// Returns the number of repetitions of a test: `count`, multiplied by LUPINE_TESTS_REPEAT and divided by LUPINE_TESTS_DIVISOR. The
+/// divisor is set with sanitizers, which are many times slower.
 package func repetitions(of count: Int) -> Int { max(1, count * testsRepeat / testsDivisor) }
 
 /// The value of LUPINE_TESTS_DIVISOR, or 1 if it isn't set.
@@ -15,6 +15,6 @@ private func positiveNumber(_ variable: String) -> Int? {
   getenv(variable).flatMap { Int(String(cString: $0)) }.map { max(1, $0) }
 }
 
-/// The only argument to try in tests with hundreds of arguments (LUPINE_TESTS_ARGUMENT, which `make mutants` sets),
-/// or nil.
+/// The only argument for tests that have hundreds of arguments: the value of LUPINE_TESTS_ARGUMENT, which `make mutants` sets. Nil
+/// if it isn't set.
 package let testsArgument = getenv("LUPINE_TESTS_ARGUMENT").map { String(cString: $0) }

@@ -1,8 +1,8 @@
 // Result+Cases: the payloads of a result's cases.
 
 extension Result {
-  /// The value, or nil if the result is a failure.
+  /// The value of a successful result, or nil for a failure.
   package var success: Success? { try? get() }
-  /// The error, or nil if the result is a success.
+  /// The error of a failure, or nil for a successful result.
   package var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
 }

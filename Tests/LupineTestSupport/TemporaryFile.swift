@@ -3,7 +3,7 @@
 internal import Glibc
 
 package final class TemporaryFile: Sendable {
-  /// The file couldn't be created. `code` is errno.
+  /// The error for a file that couldn't be created. `code` is the errno value.
   package struct Failure: Error {
     package let code: CInt
   }

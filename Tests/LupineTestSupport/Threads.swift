@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// Returns the number of threads whose name begins with the prefix. Those of engines begin with "lupine-loop", and all
-/// of Lupine's with "lupine-".
+/// Returns the number of threads of this process whose name begins with `prefix`. The threads of engines begin with "lupine-loop",
+/// and all threads of Lupine with "lupine-".
 package func threadCount(named prefix: String) -> Int {
   let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
   return threads.count { thread in

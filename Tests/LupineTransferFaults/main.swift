@@ -10,14 +10,14 @@ guard CommandLine.arguments.count == 2 else { fatalError("usage: LupineTransferF
 let folder = CommandLine.arguments[1]
 guard lupine_faults_begin(folder) else { fatalError("OpenSSL has already allocated memory") }
 
-/// Reports a broken rule.
+/// An error that reports which promise of the transfer store was broken.
 struct Problem: Error { let text: String }
 
 let body: [UInt8] = Array(repeating: 7, count: 1000)
 
-/// The facts about one task that the process knows.
+/// The facts about a background task's record that this process knows.
 struct Knowledge {
-  /// The latest stage whose recording succeeded; nil before the task was created.
+  /// The latest stage that was recorded successfully, or nil if the record wasn't created.
   var stage: TransferProgress.Stage?
   var isRemoved = false
 }
@@ -33,7 +33,8 @@ func writeBody(_ record: TransferRecord) throws(SystemError) {
   try file.close()
 }
 
-/// Performs a transfer as a task does, until a step fails. Returns what is known about the task.
+/// Records the stages of a background transfer up to `last`, as a task does, until a step fails. Returns the stages that were
+/// recorded.
 func transfer(_ store: TransferStore, id: UInt64, _ description: TransferDescription, until last: UInt8) -> Knowledge {
   var known = Knowledge()
   do {
@@ -67,7 +68,7 @@ func transfer(_ store: TransferStore, id: UInt64, _ description: TransferDescrip
   return known
 }
 
-/// Checks the record that a later process finds for a task, or that there is none.
+/// Checks the record that a later process finds for a task. Throws if it contradicts the facts that the earlier process knew.
 func check(_ record: TransferRecord?, _ known: Knowledge, _ description: TransferDescription) throws {
   guard let record else {
     guard known.stage == nil || known.isRemoved else { throw Problem(text: "a task at \(known) is lost") }
@@ -75,7 +76,7 @@ func check(_ record: TransferRecord?, _ known: Knowledge, _ description: Transfe
   }
   guard !known.isRemoved else { throw Problem(text: "a completed task is still there: \(record.progress)") }
   guard record.description == description else { throw Problem(text: "another description") }
-  // `create` and `mark` may have thrown after their work was done.
+  // `create` and `mark` may have thrown after they had done their work.
   let stage = record.progress.stage.rawValue
   guard stage >= known.stage?.rawValue ?? 0 else { throw Problem(text: "\(record.progress) after \(known)") }
   if stage >= TransferProgress.Stage.finished.rawValue {
@@ -86,7 +87,9 @@ func check(_ record: TransferRecord?, _ known: Knowledge, _ description: Transfe
   }
 }
 
-/// Makes the n-th call fail in one of the possible ways. Returns whether a call failed.
+/// Records transfers while the `n`-th call of the system function `call` fails. Returns false if there were fewer than `n` calls.
+///
+/// The variant is the way in which the call fails, such as its error code.
 func run(_ call: String, _ n: Int, _ variant: Int) throws -> Bool {
   let clean = try TransferStore(folder: folder)
   for record in clean.recovered { record.remove() }
@@ -140,5 +143,5 @@ for group in [LUPINE_FAULT_CALLS, LUPINE_FAULT_RECORDS] {
   }
 }
 print("\(struckCount) failed calls, \(failed) problems")
-// A run in which no call failed has tested nothing.
+// A run in which no call failed would have tested nothing.
 exit(failed == 0 && struckCount >= 100 ? 0 : 1)

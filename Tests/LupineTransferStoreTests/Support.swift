@@ -5,7 +5,7 @@ import LupineReactor
 
 @testable import LupineTransferStore
 
-/// A temporary folder, which is removed with its files.
+/// A temporary folder for transfer records. Its deallocation deletes the folder with its files.
 final class StoreFolder: Sendable {
   let path: String
 

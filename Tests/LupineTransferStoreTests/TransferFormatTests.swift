@@ -13,7 +13,7 @@ import Testing
       sequence: .max),
   ]
 
-  @Test("a background transfer's record is read back as written, whatever its progress", arguments: contents)
+  @Test("a background transfer's record decodes to the description and progress that were encoded", arguments: contents)
   func roundTrip(_ content: TransferRecordContent) {
     #expect(TransferRecordContent(content.bytes(id: 7), id: 7) == content)
     #expect(TransferRecordContent(content.bytes(id: 7), id: 8) == nil)
@@ -34,7 +34,9 @@ import Testing
     #expect(read(head, 1) == nil && read(old, 2) == nil && read(old, 0) == nil && read(head, 3) == nil)
   }
 
-  @Test("a background transfer's recorded response head is read back as written, and is refused for another task")
+  @Test(
+    "a background transfer's recorded response head decodes to the head that was encoded, and is refused for another task"
+  )
   func answers() throws {
     let bytes = try #require(TransferAnswer.sample.bytes(id: 3))
     #expect(TransferAnswer(bytes, id: 3) == .sample)
@@ -43,7 +45,7 @@ import Testing
     #expect(TransferAnswer(bytes + [0], id: 3) == nil)
   }
 
-  @Test("a transfer record that is truncated, extended or altered at any byte is refused", arguments: contents)
+  @Test("the transfer store refuses a record that is truncated, extended or altered at any byte", arguments: contents)
   func damage(_ content: TransferRecordContent) {
     let bytes = content.bytes(id: 7)
     let slots = bytes.count - TransferFormat.slotCount * TransferFormat.slotByteCount
@@ -59,7 +61,7 @@ import Testing
     #expect(TransferRecordContent(bytes + [0], id: 7) == nil)
   }
 
-  @Test("after a progress update that was written only partially, the previous progress is read")
+  @Test("after a progress update that was written only partially, the transfer store reads the previous progress")
   func cutChange() {
     let before = TransferRecordContent(
       description: .upload, progress: TransferProgress(stage: .running, startedAt: 5), sequence: 3)
@@ -82,7 +84,7 @@ import Testing
     var random = SplitMix64(seed: UInt64(seed))
     for _ in 0..<50 {
       let head = random.mutation(of: random.pick(Self.contents).description.bytes, inserting: [0, 1, 0x7F, 0xFF])
-      // With valid checksums, so that the head is parsed.
+      // The checksums of the record are valid, so that its head is parsed.
       let record =
         TransferFormat.preamble(TransferFormat.recordMagic, head: head, id: 1) + head
         + Self.contents[0].slot(id: 1) + [UInt8](repeating: 0, count: TransferFormat.slotByteCount)
@@ -93,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("each file name that the transfer store generates is parsed correctly, and any other name is refused")
+  @Test("the transfer store parses each file name that it generates correctly, and refuses any other name")
   func names() {
     for name in [TransferFileName.record(1), .answer(0xABC), .body(0), .temporary("0000000000000001.task")] {
       #expect(TransferFileName(name.text) == name)

@@ -5,7 +5,7 @@ import Testing
 @testable import LupineTransferStore
 
 @Suite struct TransferOwnershipTests {
-  /// All changes of a record, except its removal.
+  /// Calls that change a transfer record: all except `remove`.
   private static let changes: [@Sendable (TransferRecord) throws -> Void] = [
     { record in try record.mark { $0.stage = .answered } },
     { record in try record.describe { $0.taskDescription = "new" } },
@@ -14,7 +14,7 @@ import Testing
     { record in try record.removeBody() },
   ]
 
-  /// The names and the bytes of all files.
+  /// Returns the content of all files in the folder by name.
   private func files(_ folder: StoreFolder) throws -> [String: [UInt8]] {
     var files: [String: [UInt8]] = [:]
     for name in folder.names { files[name] = try folder.bytes(name) }
@@ -35,7 +35,8 @@ import Testing
   }
 
   @Test(
-    "the records of a closed transfer store can't change the files of a store that has opened the folder since then")
+    "after another store has opened the folder, a closed transfer store's records can't change the folder's files"
+  )
   func closed() throws {
     let folder = StoreFolder()
     let first = try TransferStore(folder: folder.path)

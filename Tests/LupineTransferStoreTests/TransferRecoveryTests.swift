@@ -13,7 +13,7 @@ import Testing
 
   private let upload = TransferDescription.Kind.upload(path: "/f")
 
-  @Test("after a relaunch, a background task that was never resumed continues to wait")
+  @Test("after a relaunch, a background task that was never resumed stays suspended")
   func waiting() {
     #expect(decide(.download, .created, body: nil) == .wait)
     #expect(decide(upload, .created, body: nil) == .wait)
@@ -45,7 +45,8 @@ import Testing
   }
 
   @Test(
-    "after a relaunch, a download whose file the delegate moved is complete, and an altered file is downloaded again")
+    "after a relaunch, a download whose file the delegate had moved is complete, but one whose file was altered starts again"
+  )
   func delivering() {
     #expect(decide(.download, .delivering, body: 10) == .deliver)
     #expect(decide(.download, .delivering, body: nil) == .complete)

@@ -11,7 +11,8 @@ import Testing
 @Suite struct TransferStoreTests {
   private func open(_ folder: StoreFolder) throws -> TransferStore { try TransferStore(folder: folder.path) }
 
-  @Test("a transfer store that is opened later contains the earlier store's records, with progress and description")
+  @Test(
+    "a transfer store contains the records of the store that had the folder open before, with progress and description")
   func recovery() throws {
     let folder = StoreFolder()
     let store = try open(folder)
@@ -68,7 +69,7 @@ import Testing
     #expect(throws: TransferStoreError.system(SystemError(call: "open \(link)", code: ENOTDIR))) {
       try TransferStore(folder: link)
     }
-    // Only root can give a folder away.
+    // Only root can change the owner of a folder.
     guard geteuid() == 0 else { return }
     try #require(chown(folder.path, 1, 1) == 0)
     #expect(throws: refusal) { try open(folder) }
@@ -91,7 +92,7 @@ import Testing
     #expect(folder.names == [TransferFileName.record(2).text, "lock"])
   }
 
-  @Test("the transfer store deletes its files that belong to no record, and keeps other files")
+  @Test("the transfer store deletes its own files that belong to no record, and doesn't touch other files")
   func leftovers() throws {
     let folder = StoreFolder()
     let store = try open(folder)

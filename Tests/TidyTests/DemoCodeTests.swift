@@ -3,7 +3,7 @@
 import Testing
 
 @Suite struct DemoCodeTests {
-  /// A step in Tour.swift: the displayed lines, and the lines of its closure.
+  /// A step of the demo's tour in Tour.swift: the lines of code that the demo displays, and the lines that it runs.
   private struct ShownStep {
     var shown: [String] = []
     var run: [String] = []
@@ -30,7 +30,7 @@ import Testing
     return steps
   }
 
-  @Test("the source code that the demo displays for each step is the code that it runs")
+  @Test("the source code that the demo displays for each step is the code that the demo runs")
   func shownCodeRuns() throws {
     let file = try #require(SourceTree.sources.first { $0.path == "Sources/LupineDemo/Tour.swift" })
     let steps = Self.steps(in: file)

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct ManifestTests {
-  /// The targets that Package.swift declares, with their dependencies, and its products, with their targets.
+  /// The contents of Package.swift: each target with its dependencies, and each product with its targets.
   private struct Manifest {
     var dependencies: [String: [String]] = [:]
     var products: [String: [String]] = [:]
@@ -24,7 +24,7 @@ import Testing
       list.matches(of: /"([^"]+)"/).map { String($0.1) }
     }
 
-    /// Returns the targets that a product consists of, in all layers.
+    /// Returns the names of all targets that a product contains, including dependencies of its targets.
     func targets(of product: String) -> Set<String> {
       var found: Set<String> = []
       var rest = products[product] ?? []

@@ -11,7 +11,7 @@ import Testing
 
   private static let article = SourceTree.root.appending(path: "Sources/Lupine/Lupine.docc/Security.md")
 
-  /// Returns the rows of all tables, without the header rows.
+  /// Returns the rows of all tables in Security.md, without the header rows.
   private static func rows() throws -> [Row] {
     var heading = ""
     var rows: [Row] = []
@@ -26,12 +26,12 @@ import Testing
     return rows
   }
 
-  /// Returns the tests that a cell quotes as `File`: "name of the test".
+  /// Returns the tests that a table cell quotes as `File`: "name of the test".
   private static func tests(in cell: Substring) -> [(file: String, words: String)] {
     cell.matches(of: /`([A-Za-z0-9+\/]+)`: "([^"]+)"/).map { (String($0.1), String($0.2)) }
   }
 
-  /// Returns the text of the files with that name, which several targets may have, or nil if there is none.
+  /// Returns the joined text of the test files with that name, which several targets may have, or nil if there is none.
   private static func text(of file: String) throws -> String? {
     let sources = SourceTree.tests.filter { $0.path.hasSuffix("/\(file).swift") }
     if !sources.isEmpty { return sources.flatMap(\.lines).joined(separator: "\n") }
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  /// Quotes from promises that no edit of the sources can break, each with the reason.
+  /// Promises of Security.md that no edit of the sources can break, quoted, each with the reason.
   private static let promisesWithoutMutation = [
     "Transfers are complete despite loss, delay and reordering": "TCP keeps this promise; Tests/Namespaces tries it",
     "A server that isn't trusted gets no client certificate":
@@ -68,7 +68,7 @@ import Testing
       try String(contentsOf: table, encoding: .utf8).split(separator: "\n")
         .filter { $0.hasPrefix("promise: ") }.map { String($0.dropFirst("promise: ".count)) }
     }
-    // The promises in the table of advisories follow from those in other tables.
+    // The promises in the table of advisories follow from those in the other tables.
     let promises = try Self.rows().filter { !["Limits", "Advisories"].contains($0.heading) }.map { $0.cells[0] }
     let words = Set(mutated).union(Self.promisesWithoutMutation.keys)
     for promise in promises {

@@ -3,16 +3,16 @@
 import Foundation
 import Testing
 
-/// A Swift file of the package.
+/// A Swift file of this package.
 struct SourceFile: Sendable, CustomTestStringConvertible {
-  /// The path relative to the package's root, such as "Sources/LupineWire/Fields/Fields.swift".
+  /// The path of the file relative to the package's root, such as "Sources/LupineWire/Fields/Fields.swift".
   let path: String
   let lines: [String]
 
-  /// The name of the target: the folder in Sources or Tests.
+  /// The name of the file's target, which is the name of its folder in Sources or Tests.
   var target: String { path.split(separator: "/").dropFirst().first.map(String.init) ?? "" }
 
-  /// The modules that the file imports, with any attribute or access modifier.
+  /// The names of the modules that the file imports, with any attribute or access level.
   var imports: [String] {
     lines.compactMap { line in
       let words = line.split(separator: " ")
@@ -22,12 +22,12 @@ struct SourceFile: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// The lines without their comments.
+  /// The lines of the file, without comments.
   var code: [Substring] {
     lines.map { line in line.range(of: "//").map { line[..<$0.lowerBound] } ?? line[...] }
   }
 
-  /// Returns the numbers, starting at 1, of the lines that contain `text` outside of comments.
+  /// Returns the numbers of the lines that contain `text` outside of comments. The first line has number 1.
   func lineNumbers(of text: String) -> [Int] {
     code.enumerated().compactMap { index, code in code.contains(text) ? index + 1 : nil }
   }

@@ -4,8 +4,8 @@ import Foundation
 import Testing
 
 @Suite struct TidyTests {
-  /// The modules that each target may import. The compiler checks the order of the targets; this table also limits the
-  /// system's modules.
+  /// The modules that the files of each target may import. The compiler checks the order of this package's targets. The table also
+  /// limits the system's modules.
   private static let allowedImports: [String: Set<String>] = [
     "LupineWire": [],
     "LupineCache": ["LupineWire"],
@@ -45,7 +45,7 @@ import Testing
     "LupineDemo": ["Lupine", "LupineEngine", "LupineOrigin", "Foundation", "Dispatch", "Synchronization"],
   ]
 
-  @Test("the source tree that these checks read contains sources and tests")
+  @Test("the checks of the package's structure find source files and test files")
   func treeIsFound() {
     #expect(SourceTree.sources.count > 50)
     #expect(SourceTree.tests.count > 10)
@@ -73,7 +73,7 @@ import Testing
     #expect(files.map(\.path) == ["Sources/Lupine/Headers/HTTPHeaders.swift"])
   }
 
-  @Test("the layer of the URLSession API doesn't use types of the layer above it")
+  @Test("the code of the URLSession API doesn't use types of the Alamofire API, which is built on it")
   func layersOfTheAPI() throws {
     let declaration =
       /^(?:(?:public|package|open|final|@\w+(?:\([^)]*\))?) )*(?:class|struct|enum|protocol|typealias|actor) (\w+)/
@@ -99,12 +99,12 @@ import Testing
     #expect(file.lines.count <= (isTable ? 600 : 400), "\(file.path) has \(file.lines.count) lines; split it")
   }
 
-  @Test("every source and test file starts with a comment", arguments: SourceTree.sources + SourceTree.tests)
+  @Test("each source file and each test file starts with a comment", arguments: SourceTree.sources + SourceTree.tests)
   func opening(_ file: SourceFile) {
     #expect(file.lines.first?.hasPrefix("// ") == true, "\(file.path)")
   }
 
-  @Test("@unchecked Sendable is used only in the files that are listed")
+  @Test("only the listed files use @unchecked Sendable")
   func unchecked() {
     var counts: [String: Int] = [:]
     for file in SourceTree.sources {
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test(
-    "unsafe code is used only in the listed targets and files, and has SAFETY comments", arguments: SourceTree.sources)
+    "only the listed targets and files use unsafe code, and they have SAFETY comments", arguments: SourceTree.sources)
   func unsafe(_ file: SourceFile) {
     let words = ["withUnsafe", "UnsafePointer", "UnsafeMutable", "UnsafeRaw", "Unmanaged", "nonisolated(unsafe)"]
     let uses = words.flatMap(file.lineNumbers(of:))
@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  @Test("the sources contain no TODO or FIXME", arguments: SourceTree.sources)
+  @Test("the package's source files contain no TODO or FIXME", arguments: SourceTree.sources)
   func finished(_ file: SourceFile) {
     for (index, line) in file.lines.enumerated() {
       #expect(!line.contains("TODO") && !line.contains("FIXME"), "\(file.path):\(index + 1)")

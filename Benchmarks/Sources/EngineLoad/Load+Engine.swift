@@ -4,7 +4,7 @@ public import LoadMeasure
 public import LupineEngine
 
 extension Load {
-  /// Returns an engine that keeps as many connections per origin as there are concurrent requests.
+  /// Returns an engine whose pool allows one connection per origin for each concurrent request, and keeps them all open.
   public func makeEngine() throws -> Engine {
     if download != nil { Load.fail("the engine's generators write no files") }
     var configuration = EngineConfiguration()
@@ -13,7 +13,7 @@ extension Load {
     return try Engine(configuration: configuration)
   }
 
-  /// Returns the requests, one per origin, which the generators send in turn.
+  /// Returns the requests to send in turn, one per origin.
   public func makeRequests() throws -> [EngineRequest] {
     var fields = Fields()
     for (name, value) in Self.fields { fields.append(name: name, value: value) }
@@ -29,11 +29,11 @@ extension Load {
 }
 
 extension PoolLimits {
-  /// Raises the limits so that the pool refuses and closes no connection of the load.
+  /// Raises the limits, so that the pool neither refuses nor closes a connection of the benchmark.
   public mutating func keep(connectionsPerOrigin: Int, origins: Int) {
     connectionsPerOriginMax = connectionsPerOrigin
     idlePerOriginMax = connectionsPerOrigin
-    // No more connections are busy than there are concurrent requests, but each origin may keep idle ones.
+    // The number of busy connections is at most that of concurrent requests, but each origin may have idle ones in addition.
     connectionsMax = max(connectionsMax, connectionsPerOrigin * origins)
     idleMax = max(idleMax, connectionsPerOrigin * origins)
     originsRememberedMax = max(originsRememberedMax, origins)

@@ -3,35 +3,36 @@
 
 internal import Glibc
 
-/// The work of a load generator: the URL, the number of requests, their concurrency, and the expected responses.
+/// The work of a load generator, as its command line describes it: the URL, the number of requests, their concurrency, and the
+/// expected responses.
 public struct Load: Sendable {
-  /// The URL to request: an absolute http or https URL.
+  /// The absolute http or https URL to request.
   public private(set) var url = ""
-  /// The number of measured requests, at least 1. The default is 100,000.
+  /// The number of requests to measure, at least 1. The default is 100,000.
   public private(set) var requests = 100_000
   /// The number of concurrent requests, at least 1. The default is 64.
   public private(set) var inFlight = 64
-  /// The number of requests before the measurement, which open connections and fill caches. The default is 0.
+  /// The number of requests to send before the measurement, in order to open connections and fill caches. The default is 0.
   public private(set) var warmUp = 0
-  /// The number of hosts that are requested in turn, at least 1. If there are several, 127.0.x.y replaces the URL's
-  /// host.
+  /// The number of origins to request in turn, at least 1. If there are several, 127.0.x.y replaces the URL's host.
   public private(set) var origins = 1
-  /// The expected length of each response body in bytes. If nil, each body must equal `expectedBody`. Otherwise, the content
-  /// isn't checked.
+  /// The expected length of each response body in bytes. If this is set, the content of the body isn't checked. If this is nil,
+  /// each body must equal `expectedBody`.
   public private(set) var bodyBytes: Int?
-  /// A file to send in each request by POST. The response body must be the file's size in decimal digits.
+  /// The path of a file to send in each request by POST. The response body must be the file's size in decimal digits. Nil for GET
+  /// requests.
   public private(set) var upload: String?
-  /// A file to which each response is written, replacing the previous one.
+  /// The path of a file to which each response body is written, in place of the previous one. Nil if no file is written.
   public private(set) var download: String?
-  /// A PEM file with the authorities to trust instead of the system's.
+  /// The path of a PEM file with the certificate authorities to trust instead of the system's.
   public private(set) var authorities: String?
-  /// The name of the way to make requests, for generators that offer several. Empty by default.
+  /// For generators that can make requests in several ways: the name of the way. The default is empty.
   public private(set) var mode = ""
 
-  /// The expected body of each response, unless an option changes it.
+  /// The response body that each request must receive, unless an option changes it.
   public static let expectedBody = Array("Hello, world!".utf8)
 
-  /// The fields that every client sends after Host, in this order.
+  /// The header fields that every load generator sends after Host, in this order.
   public static let fields = [("User-Agent", "lupine-benchmarks"), ("Accept", "*/*")]
 
   /// The URLs to request in turn, one per origin.
@@ -40,20 +41,20 @@ public struct Load: Sendable {
     return (0..<origins).map { url.replacingCharacters(in: host, with: Self.host($0)) }
   }
 
-  /// The expected response body, or nil if only the body's length is checked.
+  /// The response body that each request must receive, or nil if only the body's length is checked.
   public var exactBody: [UInt8]? {
     if let size = uploadBytes { return Array(String(size).utf8) }
     return bodyBytes == nil ? Self.expectedBody : nil
   }
 
-  /// The expected length of the response body in bytes.
+  /// The length in bytes that each response body must have.
   public var expectedBytes: Int { bodyBytes ?? exactBody?.count ?? 0 }
 
-  /// The size of the file to upload in bytes, or nil if there is none.
+  /// The size in bytes of the file to upload, or nil if there is none.
   public let uploadBytes: Int?
 
-  /// Parses the options, each followed by its value, and the URL. Ends the process with status 2 if the command line is
-  /// invalid.
+  /// Parses the command line: options that are each followed by a value, and the URL. If the command line is invalid, ends the
+  /// process with status 2.
   public static func fromCommandLine() -> Load {
     Load(CommandLine.arguments.dropFirst())
   }
@@ -80,13 +81,13 @@ public struct Load: Sendable {
     if url.isEmpty || url.hasPrefix("-") { Self.usage() }
   }
 
-  /// Prints the reason, and ends the process with status 1.
+  /// Prints the reason to standard error, and ends the process with status 1.
   public static func fail(_ reason: String) -> Never {
     report("\(CommandLine.arguments[0]): \(reason)")
     exit(1)
   }
 
-  /// Returns the size of a file in bytes. Ends the process if the file doesn't exist.
+  /// Returns the size of a file in bytes. If the file doesn't exist, ends the process with status 1.
   public static func size(_ path: String) -> Int {
     var facts = stat()
     // SAFETY: the structure is valid during the call, which initializes it.
@@ -94,7 +95,7 @@ public struct Load: Sendable {
     return Int(facts.st_size)
   }
 
-  // server.py listens on the same addresses.
+  // The addresses must be those on which server.py listens.
   private static func host(_ index: Int) -> String { "127.0.\(1 + index / 250).\(1 + index % 250)" }
 
   private static func text(_ text: String?) -> String {

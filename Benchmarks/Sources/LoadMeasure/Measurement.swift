@@ -3,7 +3,7 @@
 internal import CAllocation
 internal import Glibc
 
-/// Measures the cost of a block of work, and prints a line that reports it.
+/// Measures the elapsed time, processor time and peak memory of a benchmark, and prints a line that reports them.
 public struct Measurement: Sendable {
   private struct Reading {
     let seconds: Double
@@ -13,10 +13,10 @@ public struct Measurement: Sendable {
 
   private let start = Self.reading()
 
-  /// Starts the measurement.
+  /// Starts the measurement of time.
   public init() {}
 
-  /// Prints the line that `Benchmarks/run` parses: `name=value` pairs, separated by spaces.
+  /// Ends the measurement, and prints the line that `Benchmarks/run` parses: `name=value` pairs, separated by spaces.
   public func finish(_ tickets: Tickets) {
     let end = Self.reading()
     let resident = Self.residentKiB("VmHWM")  // before the latencies are sorted, which allocates memory
@@ -47,9 +47,9 @@ public struct Measurement: Sendable {
       userSeconds: seconds(usage.ru_utime), systemSeconds: seconds(usage.ru_stime))
   }
 
-  /// Returns a value of the process's status in KiB: VmHWM is the peak of the resident set, VmRSS the current one.
+  /// Returns a memory size of this process in KiB: for "VmHWM" the peak of the resident set, and for "VmRSS" its current size.
   ///
-  /// getrusage's `ru_maxrss` isn't used, because a process inherits it from its parent.
+  /// The peak in `ru_maxrss` of getrusage isn't used, because a process inherits that from its parent.
   public static func residentKiB(_ name: String) -> Int {
     var text = [UInt8](repeating: 0, count: 8192)
     let file = open("/proc/self/status", O_RDONLY)
@@ -62,7 +62,7 @@ public struct Measurement: Sendable {
     return Int(String(decoding: digits, as: UTF8.self)) ?? 0
   }
 
-  /// Returns the number of bytes allocated by malloc in the arenas of all threads.
+  /// Returns the number of bytes that are allocated by malloc, in the arenas of all threads.
   public static func allocatedBytes() -> Int { allocated_bytes() }
 
   private static func seconds(_ time: timeval) -> Double {

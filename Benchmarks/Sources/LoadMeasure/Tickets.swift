@@ -3,14 +3,14 @@
 internal import Glibc
 internal import Synchronization
 
-/// The right to send one request.
+/// A permission to send one request, and the time at which it was taken.
 public struct Ticket: Sendable {
   /// The number of the request, starting at 0.
   public let index: Int
   fileprivate let begin: UInt64
 }
 
-/// A fixed number of tickets, which any thread may take.
+/// The requests that are left to send, and the latency of each. Any thread may take a ticket for the next request.
 ///
 /// Unchecked, because each element of `latencies` is written once, by the owner of its ticket, and read only after all requests
 /// have ended.
@@ -18,7 +18,7 @@ public final class Tickets: @unchecked Sendable {
   private let next = Atomic<Int>(0)
   private let latencies: UnsafeMutableBufferPointer<UInt32>
 
-  /// Creates `count` tickets, and allocates memory for their latencies.
+  /// Creates `count` tickets, and allocates memory for the latency of each.
   public init(_ count: Int) {
     // SAFETY: the memory is allocated and initialized here, and only `deinit` frees it.
     latencies = .allocate(capacity: count)
@@ -27,22 +27,22 @@ public final class Tickets: @unchecked Sendable {
 
   deinit { latencies.deallocate() }
 
-  /// The total number of tickets.
+  /// The total number of tickets, including those that were taken.
   public var count: Int { latencies.count }
 
-  /// Takes a ticket at the start of a request, or returns nil if none is left.
+  /// Takes the ticket for the next request, whose latency is measured from now on. Returns nil if no ticket is left.
   public func take() -> Ticket? {
     let index = next.add(1, ordering: .relaxed).oldValue
     return index < latencies.count ? Ticket(index: index, begin: Self.nanoseconds()) : nil
   }
 
-  /// Records the latency of a request whose response was received and checked.
+  /// Records the latency of a request. Must be called when its response was received and checked.
   public func finish(_ ticket: Ticket) {
-    // In units of 0.1 µs, so that 32 bits hold seven minutes.
+    // The unit is 0.1 µs, so that 32 bits can represent seven minutes.
     latencies[ticket.index] = UInt32(clamping: (Self.nanoseconds() - ticket.begin) / 100)
   }
 
-  /// Returns the percentiles of the latencies in µs. Each share is a percentile as a fraction, from 0 to 1.
+  /// Returns percentiles of the latencies in µs. Each share is the percentile as a fraction, such as 0.99.
   func percentiles(_ shares: [Double]) -> [Double] {
     let sorted = latencies.sorted()
     return shares.map { share in

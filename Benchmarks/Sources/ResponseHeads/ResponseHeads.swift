@@ -2,12 +2,12 @@
 
 public import LupineEngine
 
-/// Response heads, one per kind of server.
+/// Response heads for benchmarks of the parser, like those of well-known servers and services.
 public enum ResponseHeads {
-  /// The bytes of the heads. Each line ends with CRLF, and an empty line ends the head.
+  /// The bytes of all heads. Each line ends with CRLF, and an empty line ends the head.
   public static let all: [[UInt8]] = texts.map { bytes($0) }
 
-  /// Returns a head of approximately the given size, with many fields of ordinary size.
+  /// Returns a response head of approximately `byteCount` bytes, with many fields of ordinary size.
   public static func large(byteCount: Int) -> [UInt8] {
     var text = "HTTP/1.1 200 OK\nServer: nginx\nContent-Length: 13"
     var number = 0
@@ -18,7 +18,7 @@ public enum ResponseHeads {
     return bytes(text)
   }
 
-  /// Parses a head as a connection does: the lines, and the framing of the body.
+  /// Parses a response head as a connection does: the lines, and the framing of the body.
   public static func parse(_ bytes: [UInt8]) -> ResponseHead {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: false)

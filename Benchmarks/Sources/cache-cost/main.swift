@@ -33,7 +33,7 @@ print("  lookup               \(text(few.lookup))  \(text(many.lookup))  growth 
 print(
   "  store and evict      \(text(few.eviction))  \(text(many.eviction))  growth \(ratio(many.eviction, few.eviction))")
 
-/// The CPU time of this process in microseconds.
+/// Returns the processor time that this process has used, in microseconds.
 func cpuTime() -> Double {
   var usage = rusage()
   getrusage(RUSAGE_SELF.rawValue, &usage)
@@ -45,7 +45,8 @@ func text(_ microseconds: Double) -> String { String(format: "%7.2f µs", micros
 
 func ratio(_ value: Double, _ base: Double) -> String { String(format: "%.2f", value / base) }
 
-/// Returns the lowest of five averages, in microseconds. If there is a cache, the session's first request fills it.
+/// Returns the processor time of a request in microseconds: the lowest of five averages over `count` requests. If there is a cache,
+/// the session's first request fills it.
 func cost(of count: Int, _ cache: URLCache?) async throws -> Double {
   let configuration = URLSessionConfiguration.ephemeral
   configuration.urlCache = cache
@@ -67,7 +68,7 @@ func load(_ request: URLRequest, in session: URLSession) async throws {
   guard data.count == 10_240 else { throw URLError(.badServerResponse) }
 }
 
-/// The CPU time of a lookup and of an eviction in a cache with the given number of entries, in microseconds.
+/// The processor time of a lookup and of an eviction in a cache with `entries` entries, in microseconds.
 struct Growth {
   let lookup: Double
   let eviction: Double
@@ -76,7 +77,7 @@ struct Growth {
   private static let body = Data(repeating: 1, count: 100)
 
   init(entries: Int) throws {
-    // The first cache tells how much memory an entry takes, so that the second one holds exactly `entries`.
+    // The first cache shows how much memory an entry takes, so that the second one has room for exactly `entries`.
     let probe = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0)
     try Self.store(1_000_000, in: probe)
     let entrySize = probe.currentMemoryUsage

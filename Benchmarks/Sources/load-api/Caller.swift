@@ -4,21 +4,21 @@ import Foundation
 import LoadMeasure
 import Lupine
 
-/// A way to make a request. The raw value is the argument of `--mode`.
+/// A way to make a request with Alamofire's API. The raw value is the argument of `--mode`.
 enum Mode: String, CaseIterable {
-  /// `serializingData()`.
+  /// Awaits the value of `serializingData()`.
   case data
-  /// `serializingDecodable()` of a ``Page``.
+  /// Awaits the value of `serializingDecodable()` for the type ``Page``.
   case decodable
-  /// `serializingData()`, and a separate JSONDecoder.
+  /// Awaits the value of `serializingData()`, and decodes it with a separate JSONDecoder.
   case dataThenDecode = "data-then-decode"
-  /// `streamRequest()`, whose bytes are counted on a queue.
+  /// Uses `streamRequest()`, and counts the bytes of the stream on a queue.
   case stream
-  /// `download(to:)` to the file of `--download`.
+  /// Uses `download(to:)` with the file of `--download` as its destination.
   case download
-  /// `upload()` of the file of `--upload`.
+  /// Uses `upload()` with the file of `--upload`.
   case upload
-  /// A request through `Obligations` instead of the API, with the minimum that Alamofire's contract requires.
+  /// Uses `Obligations` instead of Alamofire's API, which do the minimum work that Alamofire's contract requires.
   case obligations
 }
 
@@ -26,7 +26,7 @@ struct WrongBody: Error {
   let body: String
 }
 
-/// Makes the requests of all tasks. Each task calls it for one request at a time.
+/// Makes requests in the chosen mode. All tasks share the caller, and each task makes one request at a time.
 struct Caller: Sendable {
   let session: Session
   let load: Load
@@ -43,7 +43,7 @@ struct Caller: Sendable {
     obligations = mode == .obligations ? try Obligations(load) : nil
   }
 
-  /// Makes a request, waits for the response and checks it.
+  /// Requests the URL, waits for the response and checks it.
   func call(_ url: String) async throws {
     switch mode {
     case .data: try check(await session.request(url).serializingData().value)
@@ -93,12 +93,12 @@ struct Caller: Sendable {
   }
 }
 
-/// Unchecked, because a single queue reads and writes the value.
+/// A counter. Unchecked, because only code on a single queue reads and writes its value.
 private final class Count: @unchecked Sendable {
   var value = 0
 }
 
-/// The type of the JSON that fixtures.py creates.
+/// The type of the JSON documents that fixtures.py creates.
 struct Page: Decodable, Sendable {
   let total: Int
   let items: [Item]

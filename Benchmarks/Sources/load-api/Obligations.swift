@@ -7,10 +7,10 @@ import Lupine
 import LupineEngine
 import Synchronization
 
-/// A session's queues, as in Alamofire, and the engine.
+/// The minimum work for a request that Alamofire's contract requires, with the engine and without Alamofire's API.
 ///
-/// A request is created from a string on the root queue, where its response also arrives. The response is serialized on a
-/// separate queue and passed to a cancellable task. Four notifications are posted. Programs rely on each of these steps.
+/// A request is created from a string on the root queue, where its response also arrives. The response is serialized on a separate
+/// queue and passed to a cancellable task. Four notifications are posted. Programs rely on each of these steps.
 struct Obligations: Sendable {
   private let engine: Engine
   private let rootQueue: DispatchQueue
@@ -23,7 +23,7 @@ struct Obligations: Sendable {
     serializationQueue = DispatchQueue(label: "serialization", target: rootQueue)
   }
 
-  /// Makes a request and returns the response body.
+  /// Requests the URL and returns the response body.
   func body(of url: String) async throws -> Data {
     let request = BareRequest(on: rootQueue, serializationQueue, notifications)
     return try await withTaskCancellationHandler {
@@ -37,7 +37,7 @@ struct Obligations: Sendable {
 }
 
 // Unchecked because of the dictionary: AnyHashable isn't Sendable, but its string is, and the dictionary never changes.
-/// Posts notifications as cheaply as Lupine's monitor: the key isn't hashed each time.
+/// Posts notifications with as little work as Lupine's monitor: the key isn't hashed each time.
 private final class Notifications: @unchecked Sendable {
   private let userInfo: [AnyHashable: Any] = ["org.alamofire.notification.key.request": ()]
 

@@ -12,7 +12,7 @@ guard let mode = Mode(rawValue: load.mode.isEmpty ? Mode.data.rawValue : load.mo
 }
 
 let configuration = URLSessionConfiguration.default
-// Without a cache, so that each request reaches the server.
+// There is no cache, so that each request reaches the server.
 configuration.urlCache = nil
 configuration.httpMaximumConnectionsPerHost = load.inFlight
 configuration.engine.pool.keep(connectionsPerOrigin: load.inFlight, origins: load.origins)
@@ -36,7 +36,7 @@ nonisolated func send(_ tickets: Tickets, _ caller: Caller) async throws {
     for _ in 0..<load.inFlight {
       group.addTask {
         while let ticket = tickets.take() {
-          // The URL is passed as a string, as in ordinary programs, and is therefore parsed for each request. libcurl parses it
+          // As in ordinary programs, the URL is passed as a string, and is therefore parsed for each request. libcurl parses it
           // each time too.
           try await caller.call(urls[ticket.index % urls.count])
           tickets.finish(ticket)

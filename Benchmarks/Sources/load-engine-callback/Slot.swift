@@ -3,13 +3,13 @@
 import LoadMeasure
 import LupineEngine
 
-/// The expected body: exact bytes, or only a length.
+/// The response body that a request must receive: exact bytes, or only a length.
 struct ExpectedBody: Sendable {
   let exact: [UInt8]?
   let byteCount: Int
 }
 
-/// Sends one request at a time, as long as there are tickets.
+/// Sends one request at a time, as long as there are tickets. The end of each response starts the next request.
 ///
 /// Unchecked, because only the engine's loop calls the slot after its first request was submitted.
 final class Slot: ResponseSink, @unchecked Sendable {
@@ -18,7 +18,7 @@ final class Slot: ResponseSink, @unchecked Sendable {
   private let tickets: Tickets
   private let expected: ExpectedBody
   private let continuation: CheckedContinuation<Void, Never>
-  /// The number of received bytes of the body.
+  /// The number of body bytes of the current response that have arrived.
   private var received = 0
   private var ticket: Ticket?
 

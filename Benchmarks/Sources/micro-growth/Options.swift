@@ -2,18 +2,18 @@
 
 internal import Glibc
 
-/// The numbers of origins, connections, loops and requests.
+/// The command line options of micro-growth: the numbers of origins, connections, loops and requests.
 struct Options {
   private(set) var origins = 1
   private(set) var connections = 64
-  /// The number of loops that share the requests, including those to one origin.
+  /// The number of event loops that share the requests. With several, even the requests to one origin are shared.
   private(set) var loops = 1
   private(set) var requests = 1000
   private(set) var inFlight = 64
-  /// The port of the server on 127.0.0.1.
+  /// The port on which the server listens on 127.0.0.1.
   private(set) var port = 0
 
-  /// Parses the command line. Ends the process if it is invalid.
+  /// Parses the command line. If it is invalid, prints the usage and ends the process with status 2.
   init() {
     var rest = CommandLine.arguments.dropFirst()
     while let name = rest.popFirst() {

@@ -3,7 +3,7 @@
 import LupineEngine
 import Synchronization
 
-/// A number of requests from a list, which is repeated if necessary.
+/// Sends a given number of requests from a list, which is repeated if necessary. The end of a response starts the next request.
 final class Relay: Sendable {
   private let requests: [EngineRequest]
   private let count: Int
@@ -12,7 +12,7 @@ final class Relay: Sendable {
   private let started = Atomic(0)
   private let finished = Atomic(0)
 
-  /// Sends `count` requests, and returns after all responses. Ends the process if a request fails.
+  /// Sends `count` requests, of which `inFlight` are concurrent. Returns after all responses. Ends the process if a request fails.
   static func run(_ requests: [EngineRequest], count: Int, inFlight: Int, on engine: Engine) async {
     await withCheckedContinuation { continuation in
       let relay = Relay(requests, count, engine, continuation)
@@ -29,7 +29,7 @@ final class Relay: Sendable {
     self.continuation = continuation
   }
 
-  /// Sends one request at a time.
+  /// One of the concurrent sequences of requests. It sends one request at a time.
   private final class Runner: ResponseSink {
     private let relay: Relay
 

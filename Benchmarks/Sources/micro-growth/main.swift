@@ -5,7 +5,7 @@ import LupineEngine
 
 let options = Options()
 
-/// Resolves every name to 127.0.0.1.
+/// A resolver that returns 127.0.0.1 for every name.
 struct LoopbackResolver: HostResolver {
   func addresses(of host: String) async throws(ResolveError) -> [SocketAddress] {
     SocketAddress(numeric: "127.0.0.1", port: 0).map { [$0] } ?? []
@@ -22,13 +22,12 @@ configuration.pool.idleMax = options.connections
 configuration.pool.idleTimeout = .seconds(3600)
 let engine = try Engine(configuration: configuration)
 
-/// The function at which callgrind restarts its counts (`--dump-before`).
+/// A marker for callgrind, which restarts its counts when this function is called (`--dump-before`).
 @inline(never) @_optimize(none)
 nonisolated func measuredPartBegins() {}
 
-/// One request per origin. All requests have the same time limits, as in most programs: a connection's deadline is set
-/// when it is opened, and isn't changed. The limits are long, because opening thousands of connections under valgrind
-/// takes minutes.
+/// One request per origin. All requests have the same time limits, as in most programs, so a connection's deadline is set when the
+/// connection opens, and isn't changed. The limits are long, because opening thousands of connections under valgrind takes minutes.
 let requests = try (0..<options.origins).map {
   EngineRequest(
     uri: try URI("http://origin\($0).test:\(options.port)/"), timeouts: Timeouts(everyPhase: .seconds(600), total: nil))
@@ -40,7 +39,7 @@ while true {
   let total = await engine.counters().total
   if total.idle == options.connections { break }
   guard total.openingsFailed == 0 else { fatalError("\(total.openingsFailed) connections couldn't be opened") }
-  // Polls at long intervals, because reading the counters iterates over all origins, and callgrind simulates that too.
+  // Reads the counters at long intervals, because that iterates over all origins, and callgrind simulates it too.
   try await Task.sleep(for: .milliseconds(500))
 }
 measuredPartBegins()

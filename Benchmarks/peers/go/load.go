@@ -59,7 +59,7 @@ func fail(what string, why interface{}) {
 	os.Exit(1)
 }
 
-// A number of requests that goroutines share, and the latency of each in units of 0.1 µs.
+// The requests that are left to send, which goroutines share, and the latency of each in units of 0.1 µs.
 type tickets struct {
 	next      int64
 	latencies []uint32

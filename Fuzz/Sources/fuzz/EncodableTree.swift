@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A tree that encodes itself with every kind of container.
+/// An arbitrary `Encodable` value: a tree that encodes itself with every kind of container.
 indirect enum EncodableTree: Encodable, Sendable {
   case null
   case text(String)
@@ -12,7 +12,7 @@ indirect enum EncodableTree: Encodable, Sendable {
   case date(Date)
   case data(Data)
   case list([EncodableTree])
-  /// Like a list, but encoded in a nested container of its parent.
+  /// A list of elements that is encoded in a nested container of its parent.
   case nestedList([EncodableTree])
   case pairs([Pair])
 
@@ -21,7 +21,7 @@ indirect enum EncodableTree: Encodable, Sendable {
     let value: EncodableTree
   }
 
-  /// The same tree without repeated keys. If several values have the same key, the last one is kept, in the place of the first.
+  /// The tree without repeated keys. Of several values with the same key, only the last one remains, at the position of the first.
   var withUniqueKeys: EncodableTree {
     switch self {
     case .null, .text, .whole, .fraction, .truth, .date, .data: self
@@ -48,8 +48,8 @@ indirect enum EncodableTree: Encodable, Sendable {
     init?(intValue: Int) { nil }
   }
 
-  /// Creates a tree. `kinds` is the number of kinds of single values to use: the first 5, which JSON has, or all 7, which forms
-  /// have.
+  /// Creates a tree from the bytes of a fuzzer's input. `kinds` is the number of kinds of single values that the tree may contain:
+  /// 5 for those that JSON has, or 7 for those that forms have.
   init(_ input: inout Input, kinds: Int = 7, depth: Int = 0) {
     let containers = depth < 5 ? 4 : 0
     switch (input.number(below: kinds + containers), kinds) {

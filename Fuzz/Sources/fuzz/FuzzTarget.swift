@@ -2,12 +2,12 @@
 
 import Glibc
 
-/// One fuzz target.
+/// A fuzz target: a property of the code under test, and a function that checks the property for an input.
 struct FuzzTarget: Sendable {
   let name: String
-  /// The property that must hold for every input, in one line.
+  /// The property that must be true for every input, in one line.
   let summary: String
-  /// Called once, before the first input.
+  /// A closure that is called once, before the first input.
   var prepare: @Sendable () -> Void = {}
   let run: @Sendable ([UInt8]) -> Void
 
@@ -22,7 +22,7 @@ struct FuzzTarget: Sendable {
     .pool, .exchange,
   ]
 
-  /// The environment variable with the name of the target to run.
+  /// The environment variable whose value is the name of the target to run.
   static let variable = "LUPINE_FUZZ_TARGET"
 
   static var ofEnvironment: FuzzTarget? {
@@ -30,14 +30,14 @@ struct FuzzTarget: Sendable {
     return all.first { $0.name == name }
   }
 
-  /// The target to run, looked up once.
+  /// The target that the environment variable names. The program traps if there is no such target.
   static let chosen: FuzzTarget = {
     guard let target = ofEnvironment else { fatalError("\(variable) names no target") }
     return target
   }()
 }
 
-/// Prints the rule and aborts the program if `condition` is false.
+/// Checks a property: if `condition` is false, prints `rule` and aborts the program.
 func hold(
   _ condition: Bool, _ rule: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
 ) {
@@ -47,7 +47,7 @@ func hold(
   abort()
 }
 
-/// Returns bytes as readable text that can be pasted into code, for messages of `hold`.
+/// Returns bytes as ASCII text with escapes such as `\x0a`, for messages of `hold`.
 func shown(_ bytes: some Sequence<UInt8>) -> String {
   bytes.reduce(into: "") { text, byte in
     if byte >= 0x20, byte < 0x7F {

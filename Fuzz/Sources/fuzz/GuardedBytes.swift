@@ -2,12 +2,12 @@
 
 import Glibc
 
-/// A region of memory with a guard page at its end.
+/// A region of memory that is followed by an inaccessible page (a guard page). Reading past the end of the region crashes.
 enum GuardedBytes {
-  /// The size of the region in bytes. Longer inputs are passed in ordinary memory.
+  /// The size of the region in bytes. Inputs that are longer are passed in ordinary memory, without a guard page.
   private static let capacity = 1 << 20
 
-  /// The address of the guard page.
+  /// The end of the region, which is the address of the guard page.
   private static let end: UInt = {
     let page = Int(sysconf(CInt(_SC_PAGESIZE)))
     let flags = MAP_PRIVATE | MAP_ANONYMOUS
@@ -17,7 +17,7 @@ enum GuardedBytes {
     return UInt(bitPattern: base + capacity)
   }()
 
-  /// Calls `body` with a copy of the bytes that ends at the guard page.
+  /// Calls `body` with a copy of the bytes that ends directly before the guard page.
   static func with<Result, Failure>(
     _ bytes: [UInt8], _ body: (borrowing Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {

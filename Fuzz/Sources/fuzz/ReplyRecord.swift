@@ -2,7 +2,7 @@
 
 @testable import LupineWire
 
-/// All events of one reply.
+/// Everything that a `ClientConnection` reports while it receives one reply. It doesn't depend on how the reply's bytes were cut.
 struct ReplyRecord: Equatable {
   var interim: [[UInt8]] = []
   var head: [UInt8]?
@@ -12,13 +12,14 @@ struct ReplyRecord: Equatable {
   var body: [UInt8] = []
   var trailers = Fields()
   var isComplete = false
-  /// The bytes after a head with which the connection leaves HTTP (101, or 2xx to CONNECT). Nil without such a head.
+  /// The bytes after a head that ends HTTP on the connection: that of a 101, or of a 2xx response to CONNECT. Nil without such a
+  /// head.
   var handedOver: [UInt8]?
   var closeReason: CloseReason?
-  /// The error, without parts that depend on how the bytes were cut.
+  /// The description of the error, without the parts that depend on how the reply's bytes were cut.
   var error: String?
 
-  /// Feeds the pieces to a new connection, each directly before a guard page.
+  /// Passes the pieces of a reply to a new connection, each directly before a guard page.
   init(_ pieces: [[UInt8]], method: String, upgrades: Bool, peerCloses: Bool, limits: Limits) {
     var connection = ClientConnection(limits: limits)
     connection.start(method: method, closes: false, upgrades: upgrades)
@@ -64,7 +65,7 @@ struct ReplyRecord: Equatable {
     }
   }
 
-  /// Feeds bytes after the end of the reply. The connection must report an error.
+  /// Passes bytes after the end of the reply to the connection, which must report an error.
   private mutating func refuse(_ piece: [UInt8], _ connection: inout ClientConnection) {
     var cursor = 0
     do throws(WireError) {
@@ -76,7 +77,7 @@ struct ReplyRecord: Equatable {
     }
   }
 
-  /// Records an event and returns whether the same bytes may contain further events.
+  /// Records an event of the connection. Returns whether the same bytes may contain further events.
   @discardableResult
   private mutating func take(_ event: ClientConnection.Event, _ piece: [UInt8]) -> Bool {
     hold(!isComplete && handedOver == nil && error == nil, "an event after the end")
@@ -110,7 +111,7 @@ struct ReplyRecord: Equatable {
     fields = head.fields
   }
 
-  /// Checks that a connection delivers no events after an error.
+  /// Checks that a connection that has reported an error delivers no further events.
   private static func expectSilence(_ connection: inout ClientConnection) {
     for bytes in [Array("HTTP/1.1 200 OK\r\n\r\n".utf8), []] {
       var cursor = 0

@@ -3,7 +3,7 @@
 import CLibFuzzer
 import Glibc
 
-// An environment variable passes the target, because libFuzzer restarts this program with only its own options (-merge,
+// The target is passed in an environment variable, because libFuzzer restarts this program with only its own options (-merge,
 // -jobs).
 if CommandLine.arguments.count > 1, let target = FuzzTarget.all.first(where: { $0.name == CommandLine.arguments[1] }) {
   setenv(FuzzTarget.variable, target.name, 1)
@@ -16,7 +16,7 @@ target.prepare()
 
 var options = CommandLine.arguments
 if options.count > 1, options[1] == target.name { options.remove(at: 1) }
-// One more element, because C expects a null pointer at the end.
+// The array has one more element, because C expects a null pointer at the end.
 let values = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: options.count + 1)
 for (index, option) in options.enumerated() { values[index] = strdup(option) }
 values[options.count] = nil

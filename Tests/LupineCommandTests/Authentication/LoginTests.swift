@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Logins", .timeLimit(.minutes(10)))
+@Suite("Logins that the command sends", .timeLimit(.minutes(10)))
 struct LoginTests {
   static let reply = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
   static let basic = "Basic dTpw"  // u:p
@@ -17,7 +17,7 @@ struct LoginTests {
     return "HTTP/1.1 \(status) U\r\n\(field): \(challenge)\r\nContent-Length: 7\r\nConnection: close\r\n\r\nrefused"
   }
 
-  /// The values of Authorization in requests; "-" for a request without one.
+  /// Returns the value of each request's Authorization field, or of another field. The value is "-" if a request lacks the field.
   static func authorizations(_ requests: [String], field: String = "Authorization") -> [String] {
     requests.map { request in
       let line = request.components(separatedBy: "\r\n").first { $0.hasPrefix("\(field): ") }
@@ -25,7 +25,7 @@ struct LoginTests {
     }
   }
 
-  /// Sends one request, and returns its Authorization.
+  /// Runs the command with one URL, and returns the Authorization value of its request.
   private func sent(_ arguments: [String], userInfo: String = "") async throws -> String? {
     let server = try CannedServer(replies: [Self.reply])
     let run = try await lupine(arguments + ["http://\(userInfo)127.0.0.1:\(server.port)/"])
@@ -47,7 +47,8 @@ struct LoginTests {
     #expect(try await sent(["--oauth2-bearer", "abc"], userInfo: "x:y@") == "Bearer abc")
   }
 
-  @Test("an Authorization field set with -H replaces any login, and removing Authorization with -H sends no login")
+  @Test(
+    "an Authorization field set with -H replaces all other credentials, and removing Authorization with -H sends none")
   func field() async throws {
     let folder = try Folder()
     let netrc = try folder.write("n", "machine 127.0.0.1 login u password p")
@@ -58,7 +59,8 @@ struct LoginTests {
   }
 
   @Test(
-    "the command sends a netrc login only to its host, in place of the URL's login unless --netrc-optional is given")
+    "the command sends a netrc login only to its host, instead of the URL's credentials unless --netrc-optional is given"
+  )
   func netrc() async throws {
     let folder = try Folder()
     let own = try folder.write(".netrc", "machine 127.0.0.1 login u password p login v password \"w x\"")
@@ -99,7 +101,7 @@ struct LoginTests {
     #expect(endless.status == 26 && endless.errors.contains("has more than 131072 bytes"), "\(endless.errors)")
   }
 
-  // The server acts as a proxy for all hosts.
+  // Runs the command with a server that acts as a proxy for all hosts.
   private func through(_ proxy: CannedServer, _ arguments: [String]) async throws -> Run {
     try await lupine(["-L", "-x", "127.0.0.1:\(proxy.port)", "--noproxy", ""] + arguments)
   }

@@ -7,13 +7,13 @@ import Testing
 
 @Suite("Netrc files")
 struct NetrcTests {
-  /// Returns "user:password" of the login for a host, or nil without one.
+  /// Returns "user:password" for the login that netrc text contains for a host, or nil if there is none.
   private func login(_ text: String, _ host: String = "h", user: String? = nil) throws -> String? {
     try Netrc(Array(text.utf8)).login(for: host, user: user).map { "\($0.user):\($0.password)" }
   }
 
   @Test(
-    "the netrc parser finds a host's login",
+    "the netrc parser finds a host's user name and password",
     arguments: [
       ("machine h login u password p", "u:p"),
       ("machine other login v password w\nmachine h login u password p\n", "u:p"),
@@ -21,7 +21,7 @@ struct NetrcTests {
       ("machine h password p login u", "u:p"),
       ("machine h login u", "u:"), ("machine h password p", ":p"),
       ("machine hh login u password p", nil), ("machine h", nil), ("", nil), ("machine", nil), ("login u", nil),
-      // A host without a login doesn't end the search.
+      // An entry with a host but without a login doesn't end the search.
       ("machine h machine h login u password p", "u:p"),
       // Of several logins for a host, the first one is used.
       ("machine h login u password p machine h login v password w", "u:p"),
@@ -39,7 +39,7 @@ struct NetrcTests {
     #expect(try self.login(text) == login)
   }
 
-  @Test("of several netrc logins for a host, the one with the URL's user name is used")
+  @Test("of several netrc logins for a host, the netrc parser returns the login with the URL's user name")
   func users() throws {
     let text = "machine h login u password p login v password w\nmachine h login x\ndefault login y password z"
     #expect(try login(text, user: "v") == "v:w")
@@ -49,7 +49,7 @@ struct NetrcTests {
     #expect(try login("machine h password p", user: "u") == nil)
   }
 
-  @Test("the login of a default entry in a netrc file is used only if the caller allows that")
+  @Test("the netrc parser returns the login of a default entry only if the caller allows that")
   func defaultLogin() throws {
     let netrc = try Netrc(Array("machine h login u password p default login d password e".utf8))
     #expect(netrc.login(for: "other")?.user == "d")

@@ -4,9 +4,9 @@ import Foundation
 import LupineTestSupport
 import Testing
 
-// One test after the other: while squid 5.7 looks up a user's password for one request, it accepts other requests of that
-// user with any password.
-@Suite("Logins for proxies", .serialized, .timeLimit(.minutes(10)))
+// These tests must not run concurrently: while squid 5.7 looks up a user's password for one request, it accepts other requests of
+// that user with any password.
+@Suite("Logins for proxies by the command", .serialized, .timeLimit(.minutes(10)))
 struct ProxyLoginTests {
   private typealias Scripts = LoginTests
   private static let digest = "Digest realm=r, nonce=n, qop=auth"
@@ -46,7 +46,7 @@ struct ProxyLoginTests {
   func connections(server: TestServer, option: String, login: String) async throws {
     try Servers.require()
     if server == .squidNegotiate || server == .encryptedNegotiateProxy { try TestServer.requireTicket() }
-    // Kerberos and the certificate name this host.
+    // The Kerberos principal and the certificate name this host.
     let proxy = "\(server.isTLSProxy ? "https" : "http")://localhost:\(server.rawValue)"
     for url in [Servers.nginx, Servers.nginxTLS] {
       let run = try await lupine([

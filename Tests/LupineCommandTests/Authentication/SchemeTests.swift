@@ -4,14 +4,16 @@ import Foundation
 import LupineTestSupport
 import Testing
 
-@Suite("Authentication schemes", .timeLimit(.minutes(10)))
+@Suite("Authentication options of the command", .timeLimit(.minutes(10)))
 struct SchemeTests {
   private typealias Scripts = LoginTests
   private static let digestChallenge = "Digest realm=r, nonce=n, qop=auth"
 
   // MARK: Digest
 
-  @Test("--digest answers a challenge without sending the password, and later requests to the origin are authenticated")
+  @Test(
+    "--digest answers a Digest challenge without sending the password, and authenticates later requests to the same origin"
+  )
   func digest() async throws {
     let server = try CannedServer(replies: [
       Scripts.refusal(Self.digestChallenge), Scripts.redirect(to: "/b"),
@@ -28,7 +30,9 @@ struct SchemeTests {
     #expect(server.requests.map { $0.hasSuffix("\r\n\r\ntext") } == [true, true, false, false])
   }
 
-  @Test("httpbin accepts the command's Digest login with the right password, and a wrong password gets an error status")
+  @Test(
+    "httpbin accepts the command's Digest login with the right password, and answers a wrong password with an error status"
+  )
   func httpbin() async throws {
     try Servers.require()
     for algorithm in ["MD5", "SHA-256"] {
@@ -54,7 +58,7 @@ struct SchemeTests {
   // MARK: Any scheme
 
   @Test(
-    "--anyauth sends no credentials before a challenge, and then uses the strongest scheme permitted",
+    "--anyauth sends no credentials before a challenge, and then uses the strongest scheme that the server offers",
     arguments: [
       (["--anyauth"], "Basic realm=r, \(digestChallenge)", "Digest "), (["--anyauth"], "Basic realm=r", "Basic dTpw"),
       (["--anyauth"], "Negotiate, Basic realm=r", "Basic dTpw"), (["--anyauth"], "Bearer", nil),
@@ -98,7 +102,7 @@ struct SchemeTests {
     }
   }
 
-  @Test("with --ntlm, a server that requires no login receives the body in a second request")
+  @Test("with --ntlm, a server that requires no authentication receives the body in a second request")
   func needlessNTLM() async throws {
     let server = try CannedServer(replies: [Scripts.reply, Scripts.reply])
     let run = try await lupine(["--ntlm", "-u", "u:p", "-d", "text", server.url])
@@ -113,7 +117,7 @@ struct SchemeTests {
   func kerberos(options: [String]) async throws {
     try Servers.require()
     try TestServer.requireTicket()
-    // The first two authenticate each request, and the others a connection. The last one verifies channel bindings.
+    // The first two servers authenticate each request, and the others each connection. The last one verifies channel bindings.
     let apache = "http://localhost:\(TestServer.apache.rawValue)"
     let pages = [
       "\(apache)/krb/count", "\(TestServer.apacheTLS.origin)/krb/count", "\(apache)/krb-connection/count",
@@ -139,7 +143,8 @@ struct SchemeTests {
 
   // MARK: Bodies
 
-  @Test("after a challenge, the command sends a file again with the credentials, but can't send standard input again")
+  @Test(
+    "after a challenge, the command sends a body from a file again with credentials, but can't resend standard input")
   func bodies() async throws {
     let folder = try Folder()
     let path = try folder.write("f", "text")
@@ -156,8 +161,8 @@ struct SchemeTests {
   @Test(
     "with Expect: 100-continue, the command reads standard input only after the server has accepted the credentials")
   func expectation() async throws {
-    // The server sends the challenge after the first request's head, and the final response after the second request's body,
-    // which isn't delayed any longer.
+    // The server sends the challenge after the head of the first request. It sends the final response after the body of the second
+    // request.
     let server = try CannedServer(replies: [Scripts.refusal(Self.digestChallenge), Scripts.reply]) { request in
       request.hasSuffix(request.contains("Authorization: ") ? "\r\n0\r\n\r\n" : "\r\n\r\n")
     }

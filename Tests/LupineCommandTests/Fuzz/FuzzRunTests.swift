@@ -9,14 +9,14 @@ import Testing
 struct FuzzRunTests {
   private static let good = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi"
 
-  /// Returns a server that answers unmutated requests correctly, and passes all others to `handler`.
+  /// Returns a server that answers unmutated requests correctly, and passes all other requests to `handler`.
   private func server(_ handler: @escaping @Sendable (Peer, [UInt8]) throws -> Void) throws -> OriginServer {
     try OriginServer { peer in
       let bytes = try peer.receive()
       let text = String(decoding: bytes, as: UTF8.self)
       let isGood =
         text.hasPrefix("GET / HTTP/1.1\r\nHost: 127.0.0.1:") && text.hasSuffix("\r\nConnection: close\r\n\r\n")
-      // An unmutated request has four fields and those of -H.
+      // An unmutated request has four fields, and in addition those set with -H.
       let lineCount = text.contains("\r\nX: it's\r\n") ? 6 : 5
       guard isGood, text.split(separator: "\r\n").count == lineCount else { return try handler(peer, bytes) }
       try peer.send(Self.good)
@@ -71,7 +71,9 @@ struct FuzzRunTests {
     #expect(run.output.contains(" waited for more data\n"), "\(run.output)")
   }
 
-  @Test("the fuzz command reports a connection reset as a fault, but not a connection closed without a response")
+  @Test(
+    "the fuzz command reports a connection reset as a fault, but not a server that closes the connection without a response"
+  )
   func reset() async throws {
     let cutting = try server { peer, _ in peer.reset() }
     defer { cutting.stop() }
@@ -104,7 +106,7 @@ struct FuzzRunTests {
     #expect(server.connectionCount < 100)
   }
 
-  @Test("the fuzz command limits the number of requests per second")
+  @Test("the fuzz command's --rate limits the number of requests per second")
   func rate() async throws {
     let server = try server { peer, _ in
       peer.finishSending()

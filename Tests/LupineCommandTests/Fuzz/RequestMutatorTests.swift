@@ -4,7 +4,7 @@
 import LupineTestSupport
 import Testing
 
-@Suite("Mutated requests")
+@Suite("Mutated requests of lupine fuzz")
 struct RequestMutatorTests {
   private static let good = RequestShape(
     method: "GET", target: "/a?b=c",
@@ -25,7 +25,7 @@ struct RequestMutatorTests {
     #expect(RequestMutator(good: Self.good, seed: 7).request(150).bytes == run[149])
     let other = (1...200).map { RequestMutator(good: Self.good, seed: 8).request($0).bytes }
     #expect(zip(run, other).count { $0 == $1 } < 20)
-    // Consecutive requests also differ.
+    // Most requests of one run differ from each other.
     #expect(Set(run).count > 150)
   }
 

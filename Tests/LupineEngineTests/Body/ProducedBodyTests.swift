@@ -13,7 +13,7 @@ struct ProducedBodyTests {
     EngineRequest(method: "PUT", uri: try URI("\(origin.url)\(path)"), body: body)
   }
 
-  /// Creates a server that responds with the framing and content of the request's body.
+  /// Creates a server whose response states how the request's body was framed, and contains the body.
   private func echo() throws -> OriginServer {
     try OriginServer.serving { request in
       let framing = request.fields.first("Content-Length") ?? request.fields.first("Transfer-Encoding") ?? "none"
@@ -21,7 +21,7 @@ struct ProducedBodyTests {
     }
   }
 
-  @Test("a body from a producer is sent with Content-Length if its length is known, else in chunks")
+  @Test("the client sends a body from a producer with Content-Length if its length is known, else in chunks")
   func framing() async throws {
     let origin = try echo()
     defer { origin.stop() }
@@ -105,7 +105,7 @@ struct ProducedBodyTests {
     let piece = [UInt8](repeating: 7, count: 64 * 1024)
     let body = RequestBody(byteCount: UInt64(total)) { [full] writer in
       for index in 1...(total / piece.count) {
-        // On loopback the kernel buffers a few MiB; the engine would have to buffer the rest.
+        // On loopback, the kernel buffers a few MiB. Without backpressure, the engine would buffer the rest of the body.
         if index == 2 { full.open() }
         try await writer.write(piece)
         written.store(index * piece.count, ordering: .releasing)
@@ -124,7 +124,7 @@ struct ProducedBodyTests {
     #expect(await sink.outcome.text == String(total))
   }
 
-  @Test("cancelling a request cancels the task that produces the body, and the task's pending write throws")
+  @Test("cancelling a request cancels the task that produces the body, and the task's pending write throws an error")
   func cancelled() async throws {
     let origin = try OriginServer { peer in _ = try peer.awaitClose() }
     defer { origin.stop() }
@@ -148,7 +148,7 @@ struct ProducedBodyTests {
   func spent() async throws {
     let requests = Atomic<Int>(0)
     let origin = try OriginServer { peer in
-      // The first request leaves an idle connection, which closes after the second has been read.
+      // The first request leaves an idle connection, which the server closes after reading the second request.
       while let request = try peer.readRequest() {
         if request.path == "/keep" {
           try peer.respond()

@@ -11,7 +11,7 @@ import Testing
 struct RequestBodyTests {
   private let bytes = (0..<1_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
 
-  /// Returns the complete body, pulled in pieces of `size` bytes. Checks that only the last piece is shorter.
+  /// Reads the body in pieces of `size` bytes, and returns all of its bytes. Checks that only the last piece is shorter.
   private func pull(_ body: RequestBody, by size: Int) throws -> [UInt8] {
     var source = try BodySource(body, coding: nil, of: 1, inbox: Inbox {})
     var output: [UInt8] = []
@@ -40,7 +40,7 @@ struct RequestBodyTests {
   }
 
   @Test(
-    "a request body's bytes, files and empty segments are sent in order",
+    "the client sends a request body's bytes, files and empty segments in order",
     arguments: [1, 2, 3, 7, 99, 100, 101, 1_000, 2_100, 5_000])
   func pieces(size: Int) throws {
     let (file, empty, other) = (try TemporaryFile(bytes), try TemporaryFile([]), try TemporaryFile(bytes.reversed()))
@@ -71,7 +71,7 @@ struct RequestBodyTests {
     #expect(isExhausted)
   }
 
-  @Test("pulling bytes from a request body appends them to the output, and pulling 0 bytes appends nothing")
+  @Test("pulling bytes from a request body appends them to the output array, and pulling 0 bytes appends nothing")
   func appends() throws {
     var source = try BodySource(RequestBody([3, 4]), coding: nil, of: 1, inbox: Inbox {})
     var output: [UInt8] = [1, 2]
@@ -82,7 +82,7 @@ struct RequestBodyTests {
     #expect(output == [1, 2, 3, 4])
   }
 
-  @Test("if a request body's file is longer than declared, only the declared number of bytes is sent")
+  @Test("if a request body's file is longer than declared, the client sends only the declared number of bytes")
   func longerFile() throws {
     let file = try TemporaryFile(bytes)
     var body = RequestBody()

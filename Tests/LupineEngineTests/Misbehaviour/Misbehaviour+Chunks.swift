@@ -60,7 +60,7 @@ extension Misbehaviour {
       ),
     ])
 
-  /// Creates a peer that sends one block repeatedly until the client closes the connection.
+  /// Creates a peer whose chunked body begins with `start`, and then repeats `block` until the client closes the connection.
   private static func endless(_ name: String, _ start: String, _ block: String, quote: String) -> Misbehaviour {
     Misbehaviour(name: name, quote: quote, outcome: .malformed) { peer in
       _ = try peer.readRequest()

@@ -17,14 +17,14 @@ extension Misbehaviour {
   private static let deflated = encode(Array(text.utf8), .deflate)
   private static let brotli = encode(Array(text.utf8), .brotli)
 
-  /// Returns the bytes with one of them changed; a negative place counts from the end.
+  /// Returns the bytes with one byte changed. A negative index counts from the end.
   private static func damaged(_ bytes: [UInt8], at place: Int, by mask: UInt8 = 0xFF) -> [UInt8] {
     var bytes = bytes
     bytes[place < 0 ? bytes.count + place : place] ^= mask
     return bytes
   }
 
-  /// Returns the first `count` bytes; a negative count drops that number of bytes from the end.
+  /// Returns the first `count` bytes. If `count` is negative, returns all but the last `-count` bytes.
   private static func first(_ count: Int, of bytes: [UInt8]) -> [UInt8] {
     Array(count < 0 ? bytes.dropLast(-count) : bytes.prefix(count))
   }
@@ -33,7 +33,7 @@ extension Misbehaviour {
     reply(name, coded(coding, body), .fails(.decodingFailed, .receive))
   }
 
-  // CMF, FLG with FDICT, DICTID (RFC 1950 §2.2)
+  // A zlib header with a preset dictionary: CMF, FLG with FDICT, and DICTID (RFC 1950 §2.2).
   private static let withDictionary: [UInt8] = [0x78, 0xBB, 1, 2, 3, 4] + deflated.dropFirst(2)
 
   private static let broken: [Misbehaviour] = [
@@ -86,12 +86,12 @@ extension Misbehaviour {
       failing("names brotli twice", "br, br", encode(brotli, .brotli)),
     ]
 
-  /// Creates a peer that sends a body with an unknown coding, which the engine delivers as received.
+  /// Creates a peer that sends a body with an unknown content coding. The engine delivers the body as received.
   private static func untouched(_ name: String, _ coding: String, _ body: [UInt8]) -> Misbehaviour {
     reply(name, coded(coding, body), then: .serves, .kept(String(decoding: body, as: UTF8.self)))
   }
 
-  /// Creates a peer that sends a body with an unknown coding to an engine that refuses such codings.
+  /// Creates a peer that sends a body with an unknown content coding to an engine whose settings refuse such codings.
   private static func refusing(_ name: String, _ coding: String, quote: String) -> Misbehaviour {
     var misbehaviour = failing("\(name), which the engine refuses", coding, zipped)
     misbehaviour.quote = quote
@@ -99,7 +99,7 @@ extension Misbehaviour {
     return misbehaviour
   }
 
-  /// 10 MB of zeros, compressed to about 10 KB.
+  /// A decompression bomb: 10 MB of zeros, compressed by gzip to about 10 KB.
   private static let bomb = gzip(String(repeating: "\0", count: 10_000_000))
 
   private static let bombs: [Misbehaviour] = [
@@ -131,7 +131,7 @@ extension Misbehaviour {
     reply(name, coded(coding, body), then: .serves, .kept(text))
   }
 
-  /// Creates a peer that sends a response head whose fields describe a body, without the body.
+  /// Creates a peer that sends only a response head, whose fields announce a body.
   private static func bodiless(
     _ name: String, _ coding: String, method: String = "GET", status: Int = 200
   ) -> Misbehaviour {
@@ -165,14 +165,15 @@ extension Misbehaviour {
   #if Zstd
     private static let zstandard = encode(Array(text.utf8), .zstd)
 
-    // Blocks of 128 KiB that repeat one byte, 4 bytes each (RFC 8878 §3.1.1.2): 1 GiB in all.
+    // A decompression bomb that decodes to 1 GiB: zstd blocks that each take 4 bytes and repeat one byte for 128 KiB (RFC 8878
+    // §3.1.1.2).
     private static let zstdBomb: [UInt8] =
       [0x28, 0xB5, 0x2F, 0xFD, 0, 0x38] + repeatElement([0x02, 0, 0x10, 0] as [UInt8], count: 8192).joined()
 
     private static let twoFrames =
       encode(Array(text.utf8.prefix(30)), .zstd) + encode(Array(text.utf8.dropFirst(30)), .zstd)
 
-    // A window of 16 MiB (RFC 8878 §3.1.1.1.2), and a block of 256 bytes.
+    // A zstd frame with a window of 16 MiB (RFC 8878 §3.1.1.1.2) and a block of 256 bytes.
     private static let wideWindow: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x40, 0x70, 0, 0, 3, 8, 0, 0x61]
 
     private static let zstd: [Misbehaviour] = [

@@ -15,7 +15,7 @@ extension Misbehaviour {
     ) { _ in },
     Misbehaviour(
       name: "resets right after accepting", ending: .resets, isForClearOnly: true,
-      // The phase depends on when the reset arrives.
+      // The phase and the error depend on when the reset arrives.
       outcome: .error([.connectFailed, .connectionLost], [.connect, .send, .firstByte])
     ) { _ in },
     Misbehaviour(
@@ -43,7 +43,7 @@ extension Misbehaviour {
     },
   ]
 
-  /// Creates a peer that reads a ClientHello and sends these bytes in reply.
+  /// Creates a TLS server that reads a ClientHello and sends `answer` in reply.
   private static func handshake(
     _ name: String, then ending: Ending, quote: String = "", _ outcome: Outcome, _ answer: [UInt8]
   ) -> Misbehaviour {
@@ -94,7 +94,8 @@ extension Misbehaviour {
     ) { try $0.startTLS(identity()) }
   }
 
-  /// Truncated handshakes: the first and second flight in TLS 1.2, the only flight in TLS 1.3.
+  /// Servers that close the connection after the first bytes of a handshake flight: the first or second one in TLS 1.2, or the only
+  /// one in TLS 1.3.
   private static let cutFlights: [Misbehaviour] =
     [1, 4, 5, 6, 100, 700].map { count in
       Misbehaviour(
@@ -151,9 +152,9 @@ extension Peer {
   fileprivate func send(_ bytes: ArraySlice<UInt8>) throws { try send(Array(bytes)) }
 }
 
-/// The authority trusted by the engines of these tests.
+/// The certificate authority that the engines in these tests trust.
 enum TestAuthority {
-  // Created once, because generating keys is slow.
+  // The authority is created once, because generating keys is slow.
   private static let authority = Result { try ThrowawayAuthority() }
   private static let good = Result { try certificate(names: [], addresses: ["127.0.0.1"]) }
 
@@ -178,7 +179,7 @@ enum TestAuthority {
   }
 }
 
-/// The server's side of a TLS handshake, whose output the script sends or withholds.
+/// The server's side of a TLS handshake. The test decides which of its output is sent to the client.
 struct HandshakingServer: ~Copyable {
   private var session: TLSSession
 
@@ -190,7 +191,7 @@ struct HandshakingServer: ~Copyable {
         applicationProtocols: ["http/1.1"], versions: versions))
   }
 
-  /// Returns the server's reply to the received bytes.
+  /// Processes the bytes that the client has sent, and returns the server's reply.
   mutating func flight(behind received: [UInt8]) throws -> [UInt8] {
     guard !received.isEmpty else { throw OriginError.truncatedRequest }
     session.receive(received.span.bytes)

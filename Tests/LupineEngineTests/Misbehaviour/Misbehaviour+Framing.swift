@@ -82,7 +82,7 @@ extension Misbehaviour {
     }
   }
 
-  /// Returns a response whose body is one chunk, or none if the body is empty.
+  /// Returns a response with chunked framing whose body is one chunk, or empty.
   static func inChunks(_ codings: String, _ body: some Collection<UInt8>, more: String = "") -> [UInt8] {
     var bytes = Array(coded(codings, "", more: more).utf8)
     ChunkedEncoder.append(Array(body).span, to: &bytes)

@@ -61,7 +61,7 @@ extension Misbehaviour {
       reply("answers with random bytes", (0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ 13) }, .malformed)
     ]
 
-  /// Creates a peer that sends one block repeatedly until the client closes the connection.
+  /// Creates a peer whose response head begins with `start`, and then repeats `block` until the client closes the connection.
   private static func endless(_ name: String, _ start: String, _ block: String, quote: String) -> Misbehaviour {
     Misbehaviour(name: name, quote: quote, outcome: .malformed) { peer in
       _ = try peer.readRequest()

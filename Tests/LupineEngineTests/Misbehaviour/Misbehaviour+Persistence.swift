@@ -8,10 +8,10 @@ import Testing
 extension Misbehaviour {
   static let persistence = reused + idle + announced + closure + tampering
 
-  /// The request succeeded on another connection.
+  /// The outcome of a request that the client has replayed successfully on another connection.
   private static let replayed = Outcome.response(status: 200, body: "clean main", .replaced)
 
-  /// Creates a peer whose script starts after reading a request on a reused connection.
+  /// Creates a peer that answers one request, reads the next one on the same connection, and then misbehaves.
   private static func reused(
     _ name: String, method: String, then ending: Ending, _ outcome: Outcome,
     _ script: @escaping @Sendable (Peer) throws -> Void = { _ in }
@@ -51,8 +51,8 @@ extension Misbehaviour {
     },
   ]
 
-  /// Creates a peer whose script runs on an idle connection. The request is sent after the client has closed that
-  /// connection, if the peer can see that.
+  /// Creates a peer that misbehaves on an idle connection. The client sends the next request only after it has closed that
+  /// connection, if the peer can detect the close.
   private static func idle(
     _ name: String, then ending: Ending, _ script: @escaping @Sendable (Peer) throws -> Void = { _ in }
   ) -> Misbehaviour {
@@ -102,7 +102,7 @@ extension Misbehaviour {
     "HTTP/\(version) 200 OK\r\n\(field)\r\nContent-Length: 2\r\n\r\nok"
   }
 
-  /// Over TLS only: responses that end without close_notify.
+  /// Servers that end a TLS connection without close_notify during or after a response.
   private static let closure: [Misbehaviour] = [
     closing("closes without close_notify after a complete body", .closed("ok")) { peer in
       try peer.send(say("A: b"))
@@ -136,7 +136,7 @@ extension Misbehaviour {
       })
   }
 
-  /// Over TLS only: bytes on the wire that aren't a record, or aren't a record of this session.
+  /// Servers that send bytes on a TLS connection that aren't TLS records, or aren't records of this TLS session.
   private static let tampering: [Misbehaviour] = [
     tamper("answers without encryption", "", Array("HTTP/1.1 200 OK\r\n\r\n".utf8), .fails(.tlsFailed, .firstByte)),
     tamper("stops encrypting within the head", "HTTP/1.1 200 OK\r\n", Array("A: b\r\n\r\n".utf8)),

@@ -24,7 +24,7 @@ extension Misbehaviour {
     return forwarder
   }
 
-  /// Creates a proxy that sends this reply to CONNECT.
+  /// Creates an HTTP proxy that answers CONNECT with `text`.
   private static func answer(
     _ name: String, _ text: String, then ending: Ending = .holds, quote: String = "", _ outcome: Outcome
   ) -> Misbehaviour {
@@ -104,7 +104,7 @@ extension Misbehaviour {
       }
     ]
 
-  /// Creates a proxy that opens a tunnel and runs the script in place of TLS, once the ClientHello has arrived.
+  /// Creates an HTTP proxy that opens a tunnel, waits for the client's ClientHello, and then runs the script instead of TLS.
   private static func tunnel(
     _ name: String, then ending: Ending, quote: String = "", _ outcome: Outcome,
     _ script: @escaping @Sendable (Peer) throws -> Void = { _ in }
@@ -134,7 +134,8 @@ extension Misbehaviour {
     },
   ]
 
-  /// Creates a SOCKS proxy that sends `greeting`, then `reply` to the connection request, if given.
+  /// Creates a SOCKS 5 proxy that answers the client's first message with `greeting`, and the connection request with `reply`. If
+  /// `reply` is nil, the proxy doesn't answer the connection request.
   private static func socks(
     _ name: String, _ greeting: [UInt8], _ reply: [UInt8]?, then ending: Ending, quote: String = "", _ outcome: Outcome
   ) -> Misbehaviour {

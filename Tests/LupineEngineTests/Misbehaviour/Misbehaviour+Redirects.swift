@@ -5,25 +5,25 @@ import LupineEngine
 import LupineOrigin
 import Testing
 
-/// A script for two servers, "here" and "there". The request for "/main" is sent to "here", and each redirect leads to a further
-/// request.
+/// A redirect between two servers, "here" and "there", with its expected outcome. The first request asks "here" for "/main".
 struct Detour: Sendable, CustomTestStringConvertible {
   enum Outcome: Sendable {
-    /// A response whose body describes the request that led to it.
+    /// The client follows the redirects. The string is the body of the final response, which describes the last request.
     case arrives(String)
-    /// An error with this code, from either server, whose description contains `quote`.
+    /// The request fails with this error code, and the error's description contains `quote`.
     case fails(EngineError.Code, quote: String)
   }
 
   let name: String
-  /// Whether the server "here" uses TLS; "there" never does.
+  /// Whether the server "here" uses TLS. The server "there" never uses TLS.
   var isSecure = false
   let outcome: Outcome
   var prepare: @Sendable (inout EngineRequest) -> Void = { _ in }
-  /// The server's actions after sending a redirect.
+  /// Runs on the server after it has sent a redirect.
   var then: @Sendable (Peer) throws -> Void = { _ in }
-  /// Returns the redirect, or nil for a response that describes the request. {here} and {there} are replaced by the
-  /// servers' URLs, {port} by the port of "there".
+  /// Returns the head of the redirect that answers a request, or nil to answer with a description of the request.
+  ///
+  /// In the head, `{here}` and `{there}` are replaced by the servers' URLs, and `{port}` by the port of "there".
   let redirect: @Sendable (ReceivedRequest) -> String?
 
   var testDescription: String { name }
@@ -36,7 +36,7 @@ extension Detour {
     "HTTP/1.1 \(status) X\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n"
   }
 
-  /// Creates a redirect for "/main" only.
+  /// Returns a test case in which the server redirects "/main" to `location`, and no other path.
   private static func to(
     _ name: String, _ location: String, status: Int = 302, _ outcome: Outcome,
     _ prepare: @escaping @Sendable (inout EngineRequest) -> Void = { _ in }
@@ -83,7 +83,7 @@ extension Detour {
     Detour(name: "20 times", outcome: .arrives("here: GET /20")) { hop($0, countMax: 20) },
   ]
 
-  /// Redirects "/main" to "/1", that to "/2", and so on.
+  /// Returns a redirect from "/main" to "/1", from "/1" to "/2" and so on, or nil after `countMax` redirects.
   private static func hop(_ request: ReceivedRequest, countMax: Int) -> String? {
     let count = request.path == "/main" ? 0 : Int(request.path.dropFirst()) ?? countMax
     return count < countMax ? head("/\(count + 1)") : nil
@@ -106,7 +106,7 @@ extension Detour {
   }
 
   private static let origins: [Detour] = [
-    // Only proxies receive Proxy-Authorization; even the first server doesn't.
+    // Only proxies receive Proxy-Authorization, so the client doesn't send it even to the first server.
     to("with secrets to the same server", "/a", .arrives("here: GET /a, Authorization, Cookie, X-Own"), bringSecrets),
     to("with secrets to another server", "{there}/a", .arrives("there: GET /a, X-Own"), bringSecrets),
     Detour(
@@ -151,7 +151,7 @@ extension Detour {
       },
     ]
 
-  /// Creates a redirect to "/a" with these additional fields and this body.
+  /// Returns a test case in which the redirect to "/a" has these additional fields and this body.
   private static func carrying(
     _ name: String, _ rest: String, then: @escaping @Sendable (Peer) throws -> Void = { _ in }
   ) -> Detour {
@@ -180,6 +180,6 @@ extension Detour {
     carrying("that announces close but keeps the connection open", "Connection: close\r\nContent-Length: 0\r\n\r\n"),
   ]
 
-  /// 50 MB of zeros, compressed to about 50 KB.
+  /// A decompression bomb: 50 MB of zeros, compressed by gzip to about 50 KB.
   private static let bomb = Misbehaviour.encode([UInt8](repeating: 0, count: 50_000_000), .gzip)
 }

@@ -4,13 +4,13 @@ import LupineEngine
 import LupineOrigin
 import Testing
 
-/// A body larger than the kernel's buffers on both sides.
+/// A request body that is larger than the kernel's socket buffers on both sides.
 private let longBody = RequestBody([UInt8](repeating: 0x61, count: 16 << 20))
 
 extension Misbehaviour {
   static let requests = uploads + earlyReplies + expectations + interim + switches
 
-  /// Creates a peer whose script runs after reading the head of a request with a long body.
+  /// Creates a peer that misbehaves after it has read the head of a request with a long body.
   private static func upload(
     _ name: String, then ending: Ending, _ outcome: Outcome, _ script: @escaping @Sendable (Peer) throws -> Void
   ) -> Misbehaviour {
@@ -62,7 +62,7 @@ extension Misbehaviour {
     },
   ]
 
-  /// Creates a peer whose script runs after reading the head of a request with `Expect: 100-continue`.
+  /// Creates a peer that misbehaves after it has read the head of a request with `Expect: 100-continue`.
   private static func expectation(
     _ name: String, then ending: Ending, on connectionCount: Int = 1, wait: Duration = .seconds(60), _ outcome: Outcome,
     _ script: @escaping @Sendable (Peer, inout ReceivedRequest) throws -> Void
@@ -80,7 +80,7 @@ extension Misbehaviour {
       })
   }
 
-  /// The request was sent again on another connection, without the expectation.
+  /// The outcome of a request that the client has successfully sent again on another connection, without Expect.
   private static let resent = Outcome.response(status: 200, body: "clean main", .replaced)
 
   private static let expectations: [Misbehaviour] = [

@@ -10,7 +10,7 @@ extension Misbehaviour {
 
   private static let limit = Duration.milliseconds(30)
 
-  /// Creates a peer that sends part of a reply and then stalls.
+  /// Creates a peer that sends part of a reply and then sends nothing more, without closing the connection.
   private static func stall(
     _ name: String, _ text: String, _ phase: Phase = .receive,
     _ path: any WritableKeyPath<Timeouts, Duration?> & Sendable = \.idle
@@ -90,8 +90,8 @@ extension Misbehaviour {
     },
   ]
 
-  /// A total limit long enough for all earlier phases on a busy machine. It ends the request although bytes keep
-  /// arriving.
+  /// The total time limit of requests whose response keeps arriving slowly. It exceeds the time that all earlier phases take on a
+  /// busy machine.
   private static let total = Duration.seconds(6)
 
   private static func drip(
@@ -119,7 +119,7 @@ extension Misbehaviour {
 
   private static let totals: [Misbehaviour] = [
     stallUntilTotal,
-    // Slowly, so that the total limit is reached before the limits of a head.
+    // The pause is long, so that the request reaches the total limit before the head exceeds its size limit.
     drip("drips a status line", "HTTP/1.1 200 ", "a", pause: .milliseconds(50)),
     drip("drips a head byte by byte", "HTTP/1.1 200 OK\r\nA: ", "a", pause: .milliseconds(50)),
     drip("drips fields", "HTTP/1.1 200 OK\r\n", "A: a\r\n", pause: .milliseconds(50)),

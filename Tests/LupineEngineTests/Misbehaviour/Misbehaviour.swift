@@ -5,63 +5,63 @@ import LupineEngine
 import LupineOrigin
 import Testing
 
-/// A peer's script for the request for "/main". The peer misbehaves on its first `connectionCount` connections and
-/// behaves on all others.
+/// One way in which a server or proxy misbehaves when it is asked for "/main", and the expected outcome. The peer misbehaves on its
+/// first `connectionCount` connections, and behaves correctly on all others.
 struct Misbehaviour: Sendable, CustomTestStringConvertible {
-  /// The route by which the request reaches the peer.
+  /// The way in which the client connects to the misbehaving peer.
   enum Way: Sendable {
-    /// To the origin, without TLS.
+    /// The peer is the origin, and the URL is http.
     case clear
-    /// To the origin, through TLS.
+    /// The peer is the origin, and the URL is https.
     case tls
-    /// To a proxy that forwards http requests.
+    /// The peer is an HTTP proxy that forwards an http request.
     case forward
-    /// To a proxy that opens a tunnel for TLS.
+    /// The peer is an HTTP proxy that the client asks with CONNECT to open a tunnel for https.
     case connect
-    /// To a SOCKS proxy, with http in the tunnel.
+    /// The peer is a SOCKS proxy, and the URL is http.
     case socks
   }
 
-  /// The time at which the peer's script starts.
+  /// The point of a connection at which the peer starts to misbehave.
   enum Stage: Sendable {
-    /// After accepting the connection: before TLS or the proxy's handshake.
+    /// After the peer has accepted the connection, before TLS and before the proxy's handshake.
     case connected
-    /// After the connection is ready for use, before the peer reads the request.
+    /// When the connection is ready for requests, before the peer has read the first one.
     case opened
-    /// As `opened`, after a first request that succeeded.
+    /// Before the peer reads the second request of a connection whose first request has succeeded.
     case used
-    /// After a first request that succeeded, when the connection is idle in the client and before "/main" is sent. The
-    /// script never sees "/main".
+    /// When the connection is idle after a first request that has succeeded. The peer misbehaves before the client asks for
+    /// "/main", which therefore needs another connection.
     case idle
   }
 
-  /// The peer's behavior after the script.
+  /// The peer's behavior after its script has ended.
   enum Ending: Sendable {
-    /// Keeps the connection open until the client closes it.
+    /// The peer keeps the connection open until the client closes it.
     case holds
-    /// Closes its sending side, then waits for the client to close the connection.
+    /// The peer shuts down its sending direction, then waits for the client to close the connection.
     case closes
-    /// Resets the connection.
+    /// The peer resets the connection.
     case resets
-    /// Continues as a server that behaves.
+    /// The peer answers all further requests correctly.
     case serves
-    /// Nothing: the script has closed the connection.
+    /// The peer does nothing more, because its script has already closed the connection.
     case gone
   }
 
   enum Outcome: Sendable {
-    /// A complete response, and the fate of the connection.
+    /// The request gets a complete response. The last value states whether its connection is used again.
     case response(status: Int, body: String, Fate)
-    /// An error with one of these codes in one of these phases; the connection is closed.
+    /// The request fails with one of these codes in one of these phases, and its connection is closed.
     case error(Set<EngineError.Code>, Set<Phase>)
   }
 
   enum Fate: Sendable {
-    /// The next request uses the same connection.
+    /// The connection of the request for "/main" stays open, and the next request uses it.
     case kept
-    /// The connection is closed, and the next request opens another.
+    /// The connection of the request for "/main" is closed, and the next request opens another one.
     case closed
-    /// The request itself succeeded on another connection, which the next request uses too.
+    /// The request for "/main" itself succeeds on another connection, and the next request uses that one.
     case replaced
   }
 
@@ -69,11 +69,11 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
   var way = Way.clear
   var stage = Stage.opened
   var ending = Ending.holds
-  /// The number of connections on which the peer misbehaves.
+  /// The number of connections on which the peer misbehaves. It behaves correctly on all later ones.
   var connectionCount = 1
-  /// Text that the error's description must contain.
+  /// Text that the description of the request's error must contain.
   var quote = ""
-  /// Whether the misbehavior doesn't apply to TLS.
+  /// Whether this test case doesn't make sense over TLS.
   var isForClearOnly = false
   let outcome: Outcome
   var prepare: @Sendable (inout EngineRequest) -> Void = { _ in }
@@ -82,22 +82,22 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  /// Whether the peer can see that the client closes the connection.
+  /// Whether the peer can detect that the client closes the connection.
   var showsClosing: Bool { ending == .holds || ending == .closes }
 }
 
 extension Misbehaviour.Outcome {
   static func fails(_ code: EngineError.Code, _ phases: Phase...) -> Self { .error([code], Set(phases)) }
-  /// The outcome of every reply that violates HTTP.
+  /// The expected outcome for a reply that violates HTTP.
   static let malformed = fails(.malformedResponse, .receive)
-  /// The outcome of every truncated reply.
+  /// The expected outcome for a truncated reply.
   static let lost = fails(.connectionLost, .receive)
   static func kept(_ body: String, status: Int = 200) -> Self { .response(status: status, body: body, .kept) }
   static func closed(_ body: String, status: Int = 200) -> Self { .response(status: status, body: body, .closed) }
 }
 
 extension Misbehaviour {
-  /// Creates a peer that reads the request and sends these bytes.
+  /// Creates a peer that reads the request and sends the given bytes as its reply.
   static func reply(
     _ name: String, _ bytes: [UInt8], then ending: Ending = .holds, stage: Stage = .opened, _ outcome: Outcome,
     _ prepare: @escaping @Sendable (inout EngineRequest) -> Void = { _ in }
@@ -108,7 +108,7 @@ extension Misbehaviour {
     }
   }
 
-  /// Creates a peer that reads the request and sends this text.
+  /// Creates a peer that reads the request and sends the given text as its reply.
   static func reply(
     _ name: String, _ text: String, then ending: Ending = .holds, stage: Stage = .opened, _ outcome: Outcome,
     _ prepare: @escaping @Sendable (inout EngineRequest) -> Void = { _ in }
@@ -116,19 +116,20 @@ extension Misbehaviour {
     reply(name, Array(text.utf8), then: ending, stage: stage, outcome, prepare)
   }
 
-  /// Creates peers whose replies violate HTTP while the connection stays open, so that only the bytes reveal the error.
+  /// Creates peers whose replies violate HTTP. The peers keep the connection open, so the client can detect the error only from the
+  /// reply's bytes.
   static func malformed(_ replies: [(name: String, text: String)]) -> [Self] {
     replies.map { reply($0.name, $0.text, .malformed) }
   }
 
-  /// Creates peers whose replies are unusual but valid: the body is "ok", and the connection is used again.
+  /// Creates peers whose replies are unusual but valid. The response's body must be "ok", and the client must reuse the connection.
   static func harmless(_ replies: [(name: String, text: String)]) -> [Self] {
     replies.map { reply($0.name, $0.text, then: .serves, .kept("ok")) }
   }
 }
 
 extension EngineRequest {
-  /// Gives the request a method and a body.
+  /// Sets the method and the body of the request.
   mutating func carry(_ method: String, _ body: RequestBody) {
     self.method = method
     self.body = body
@@ -136,8 +137,8 @@ extension EngineRequest {
 }
 
 extension String {
-  /// Returns whether an error's description is one line that begins with `place`, contains no control characters, and
-  /// states a remedy in a sentence after the first.
+  /// Returns whether the string is a well-formed error description: one line that begins with `place`, without control characters,
+  /// and with a remedy in a sentence after the first one.
   func isOneLine(at place: String) -> Bool {
     hasPrefix("\(place): ") && hasSuffix(".") && !contains(where: \.isNewline)
       && !unicodeScalars.contains { $0.properties.generalCategory == .control }

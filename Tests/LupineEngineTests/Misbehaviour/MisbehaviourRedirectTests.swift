@@ -37,7 +37,7 @@ struct MisbehaviourRedirectTests {
     }
   }
 
-  @Test("the test table of redirects has at least 40 rows, and each row's name is unique")
+  @Test("the test table of redirects has at least 40 rows, whose names are unique")
   func table() {
     #expect(Detour.all.count >= 40)
     #expect(Set(Detour.all.map(\.name)).count == Detour.all.count)
@@ -46,7 +46,7 @@ struct MisbehaviourRedirectTests {
   private func fragment(_ response: CollectedResponse) -> String { response.uri.fragment.map { "#\($0)" } ?? "" }
 }
 
-/// Two servers that play one detour, with an engine.
+/// The two servers of one redirect test, and the engine that sends the request to them.
 private struct Servers {
   let here: OriginServer
   let there: OriginServer
@@ -94,7 +94,7 @@ private struct Servers {
 }
 
 extension ReceivedRequest {
-  /// A description of the request: its request line, its sensitive fields, and its body.
+  /// A description of the request: its request line, the names of its sensitive fields, and its body.
   fileprivate var quote: String {
     let names = ["Authorization", "Cookie", "Proxy-Authorization", "X-Own"].filter { fields.contains($0) }
     let content = body.isEmpty ? [] : [String(decoding: body, as: UTF8.self)]

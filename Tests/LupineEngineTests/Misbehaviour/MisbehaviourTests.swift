@@ -21,12 +21,12 @@ struct MisbehaviourTests {
   static let alsoTLS = all.filter { $0.way == .clear && !$0.isForClearOnly }
 
   static let tried = all.filter { $0.name == testsArgument ?? $0.name }
-  /// The misbehaviors tried through TLS: all, or every n-th under a sanitizer, where hundreds of handshakes take
-  /// minutes.
+  /// The misbehaviors that are tested over TLS: all of them, but only every n-th one under a sanitizer, where hundreds of
+  /// handshakes take minutes.
   static let triedThroughTLS = stride(from: 0, to: alsoTLS.count, by: testsDivisor).map { alsoTLS[$0] }
     .filter { $0.name == testsArgument ?? $0.name }
 
-  @Test("the test tables of server misbehaviors have at least 100 rows, and each row's name is unique")
+  @Test("the test tables of server misbehaviors have at least 100 rows, whose names are unique")
   func tables() {
     #expect(Self.all.count >= 100)
     #expect(Self.alsoTLS.count >= 100)
@@ -34,7 +34,8 @@ struct MisbehaviourTests {
   }
 
   @Test(
-    "each server misbehavior causes the expected outcome once, and the client's next request succeeds", arguments: tried
+    "each server misbehavior causes its expected outcome exactly once, and the client's next request succeeds",
+    arguments: tried
   )
   func direct(_ misbehaviour: Misbehaviour) async throws {
     try await Stage.inTurn { try await Stage(misbehaviour, through: misbehaviour.way).play() }
@@ -73,20 +74,20 @@ struct MisbehaviourTests {
   }
 }
 
-/// A peer that plays one misbehavior, with an engine.
+/// A server or proxy with one misbehavior, and the engine that sends requests to it.
 private struct Stage {
-  /// Limits the number of concurrent runs; each needs four threads and ten descriptors.
+  /// Limits the number of misbehaviors that are tested concurrently, because each needs four threads and ten descriptors.
   private static let places = Places(16)
-  /// The time limit for operations that take almost no time on loopback, in seconds.
+  /// The time limit in seconds for operations that take almost no time on loopback.
   private static let patience = 30.0
 
   let misbehaviour: Misbehaviour
   let way: Misbehaviour.Way
   let origin: OriginServer
   let engine: Engine
-  /// Opened when the client has closed the connection on which the peer misbehaved.
+  /// This gate opens when the client has closed the connection on which the peer misbehaved.
   let left: Gate
-  /// Opened when the first request has ended, so that its connection is idle.
+  /// This gate opens when the first request has ended, so that its connection is idle.
   let rested: Gate
 
   init(_ misbehaviour: Misbehaviour, through way: Misbehaviour.Way) throws {
@@ -103,7 +104,7 @@ private struct Stage {
       do {
         try peer.misbehave(misbehaviour, way, identity, whenIdle: rested)
       } catch OriginError.stopped {
-        // The client kept its connection until the end of the test.
+        // The client kept its connection open until the end of the test.
       } catch {
         left.open()
       }
@@ -148,7 +149,8 @@ private struct Stage {
     #expect(await sink.outcome.finishCount == 1)
   }
 
-  /// Waits until the client closes a connection that it must not use again, although the peer keeps it open.
+  /// Waits until the client closes a connection that it must not reuse, although the peer keeps the connection open. Records an
+  /// issue after 30 s.
   private func awaitLeft() async {
     guard misbehaviour.showsClosing else { return }
     let over = Gate()
@@ -207,7 +209,7 @@ private struct Stage {
     EngineRequest(uri: try URI("\(originURL)/\(path)"))
   }
 
-  /// The URL's origin; through a proxy, an address without a server, since the proxy answers.
+  /// The scheme, host and port of the requested URL. If the peer is a proxy, nothing listens there, and the proxy answers instead.
   private var originURL: String {
     switch way {
     case .clear: "http://127.0.0.1:\(origin.port)"
@@ -217,7 +219,7 @@ private struct Stage {
     }
   }
 
-  /// The place with which an error's description must begin.
+  /// The URL or proxy with which the error's description must begin.
   private var place: String {
     switch way {
     case .clear, .tls: originURL
@@ -228,7 +230,7 @@ private struct Stage {
 }
 
 extension Peer {
-  /// Performs the handshakes before the first request.
+  /// Performs the peer's side of the TLS or proxy handshake, before the first request.
   fileprivate func open(_ way: Misbehaviour.Way, _ identity: ServerIdentity) throws {
     switch way {
     case .clear, .forward: break
@@ -245,12 +247,12 @@ extension Peer {
     }
   }
 
-  /// Answers requests correctly.
+  /// Answers all requests on the connection correctly.
   fileprivate func behave() throws {
     try serve { .text("clean \($0.target.split(separator: "/").last ?? "")") }
   }
 
-  /// Plays a misbehavior until the client closes the connection, or until the peer can't see that any more.
+  /// Runs the misbehavior on this connection. Returns when the client closes the connection, or when the peer can't detect that.
   fileprivate func misbehave(
     _ misbehaviour: Misbehaviour, _ way: Misbehaviour.Way, _ identity: ServerIdentity, whenIdle rested: Gate
   ) throws {
@@ -271,18 +273,18 @@ extension Peer {
     case .closes, .holds:
       if misbehaviour.ending == .closes { finishSending() }
       let ending = try awaitClose()
-      // The caller regards this as a connection closed by the client.
+      // The caller treats this error as a close by the client.
       throw ending.cause == .stopped ? OriginError.stopped : OriginError.closed
     }
   }
 
-  /// Starts TLS in the tunnel that a script has opened.
+  /// Starts TLS as the origin, in the tunnel that a script has opened as a proxy.
   private func startInner(_ way: Misbehaviour.Way, _ identity: ServerIdentity) throws {
     if way == .connect { try startTLS(identity) }
   }
 }
 
-/// A counting semaphore for tasks, first come, first served.
+/// A counting semaphore for tasks, which admits them in the order of their arrival.
 private actor Places {
   private var freeCount: Int
   private var waiters: [CheckedContinuation<Void, Never>] = []

@@ -7,12 +7,12 @@ import Testing
 
 @testable import LupineEngine
 
-/// A history of events and expected answers. By default the pool allows 2 connections per origin and keeps idle ones
-/// for 10 s.
+/// A sequence of events for the connection pool, and the pool's expected answers. By default, the pool allows 2 connections per
+/// origin and closes idle connections after 10 s.
 ///
-/// Events: "acquire KEY EXCHANGE [LEVEL]", "opened ID", "failed ID [descriptors]", "release ID [REASON]", "detach ID", "evict
-/// ID", "cancel EXCHANGE", "at SECONDS", "expire", "shutdown". Queries: "next" (the deadline, in seconds), "count" (of
-/// connections), "waiter ID", "drained", "total", and "origins".
+/// Events: "acquire KEY EXCHANGE [LEVEL]", "opened ID", "failed ID [descriptors]", "release ID [REASON]", "detach ID", "evict ID",
+/// "cancel EXCHANGE", "at SECONDS", "expire", "shutdown". Queries: "next" (the deadline, in seconds), "count" (of connections),
+/// "waiter ID", "drained", "total", and "origins".
 struct PoolHistory: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let limits: PoolLimits
@@ -45,7 +45,7 @@ struct PoolHistory: Sendable, CustomTestStringConvertible {
     }
   }
 
-  // a, b and c differ in host or port. d is a's host with TLS; e and f are the same with other TLS settings.
+  // The keys a, b and c differ in host or port. The key d has a's host with TLS, and e and f differ from d in TLS settings.
   static func key(_ letter: String) -> PoolKey {
     switch letter {
     case "c": PoolKey(origin: Origin(scheme: .http, host: "a", port: 8080), tls: nil)
@@ -58,7 +58,7 @@ struct PoolHistory: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// A pool in the course of a history, with the connections and tickets that it has issued, by name.
+/// A connection pool, and the connections and waiters that the history's names refer to.
 private struct PoolRun {
   private var pool: PoolState
   private var now = Instant(nanoseconds: 0)
@@ -145,7 +145,7 @@ private struct PoolRun {
     }.joined(separator: "; ")
   }
 
-  // Lists the counters that aren't 0.
+  // Returns the names and values of the counters that aren't 0.
   private func text(_ counters: ConnectionCounters) -> String {
     let numbers = [
       ("idle", counters.idle), ("active", counters.active), ("opening", counters.opening),

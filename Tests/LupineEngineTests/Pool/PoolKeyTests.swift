@@ -18,7 +18,7 @@ struct PoolKeyTests {
     return settings.traits
   }
 
-  /// Returns named keys for one server that each differ in a single setting.
+  /// Returns pool keys for one server that each differ in a single setting, with the setting's name.
   private static func keys(_ identity: TLSIdentity) throws -> [(name: String, key: PoolKey)] {
     let origin = Origin(scheme: .https, host: "a.example", port: 443)
     let tls = TLSConfiguration()
@@ -117,7 +117,7 @@ struct PoolKeyTests {
   }
 
   @Test(
-    "a host that contains a line end or a NUL is refused, so that the Host line can't end early",
+    "a host that contains a line end or a NUL is refused, so that the host can't end the Host field early",
     arguments: ["\r\n", "\r", "\n", "\0", "a\tb\r\nX: y"])
   func hostLine(text: String) throws {
     let origin = Origin(scheme: .http, host: "a.example\(text)", port: 80)

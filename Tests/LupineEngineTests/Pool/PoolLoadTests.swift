@@ -7,12 +7,12 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("PoolState under load", .timeLimit(.minutes(10)))
+@Suite("The connection pool under load", .timeLimit(.minutes(10)))
 struct PoolLoadTests {
   private static let count = repetitions(of: 100_000)
 
   @Test(
-    "of 100,000 requests that wait for one pooled connection, half are cancelled and the others are served in order")
+    "of 100,000 requests waiting for one pooled connection, half can be cancelled, and the others get it in order")
   func waiters() throws {
     var pool = PoolState(Self.limits(perOrigin: 1))
     let now = Instant(nanoseconds: 0)
@@ -42,7 +42,8 @@ struct PoolLoadTests {
     #expect(pool.counters().total.reused == Self.count / 2 - 1)
   }
 
-  @Test("100,000 requests to different origins wait for one connection of the pool, and are served in order")
+  @Test(
+    "if the pool allows one connection, 100,000 requests to different origins get a connection one by one, in order")
   func origins() throws {
     var pool = PoolState(Self.limits(inAll: 1))
     let now = Instant(nanoseconds: 0)
@@ -66,7 +67,7 @@ struct PoolLoadTests {
     #expect(pool.origins.count == pool.limits.originsRememberedMax)
   }
 
-  @Test("the pool can open 100,000 connections, let them become idle, and evict or expire them")
+  @Test("the connection pool can open 100,000 connections, let them become idle, and evict or expire them")
   func connections() throws {
     var pool = PoolState(Self.limits())
     var now = Instant(nanoseconds: 0)
@@ -94,7 +95,7 @@ struct PoolLoadTests {
     #expect(pool.connectionCount == 0)
   }
 
-  @Test("while 100,000 requests wait for a file descriptor and retry, the pool can cancel the requests one by one")
+  @Test("while 100,000 requests wait for a file descriptor and retry, the connection pool can cancel them one by one")
   func descriptors() throws {
     var pool = PoolState(Self.limits(perOrigin: 1_000))
     var now = Instant(nanoseconds: 0)

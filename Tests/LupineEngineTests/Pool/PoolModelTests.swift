@@ -8,15 +8,15 @@ import Testing
 @testable import LupineEngine
 @testable import LupineSimulation
 
-@Suite("PoolModel with random histories")
+@Suite("The connection pool with random histories")
 struct PoolModelTests {
-  /// LUPINE_POOL_SEED=… selects a single history to repeat.
+  /// The seeds of the random histories. LUPINE_POOL_SEED selects a single one.
   static let seeds: [UInt64] =
     ProcessInfo.processInfo.environment["LUPINE_POOL_SEED"].flatMap(UInt64.init).map { [$0] }
     ?? Array(1...UInt64(repetitions(of: 16)))
 
   @Test(
-    "after 5,000 random events, no rule of the connection pool is broken, and no request or connection is left",
+    "after 5,000 random events, the connection pool has broken no rule, and no request or connection is left",
     arguments: seeds)
   func history(seed: UInt64) throws {
     var model = PoolModel(seed: seed)
@@ -26,7 +26,8 @@ struct PoolModelTests {
     #expect(Set(model.endings.values).isSuperset(of: ["served", "failed", "cancelled"]), "seed \(seed)")
   }
 
-  @Test("the random events that test the connection pool cause each reason to close a connection that the model knows")
+  @Test(
+    "the random events that test the connection pool cause each reason for closing a connection that its model knows")
   func reasons() throws {
     var reasons: Set<CloseReason> = []
     for seed in 1...24 as ClosedRange<UInt64> {

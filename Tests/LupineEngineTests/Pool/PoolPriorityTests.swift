@@ -4,9 +4,9 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("Priorities in the pool")
+@Suite("Priorities in the connection pool")
 struct PoolPriorityTests {
-  @Test("requests that wait for a connection are served in the order of their priority", arguments: histories)
+  @Test("requests that wait for a pooled connection get it in the order of their priority", arguments: histories)
   func history(_ history: PoolHistory) throws { try history.run() }
 
   private static let histories = [
@@ -48,7 +48,7 @@ struct PoolPriorityTests {
   ]
 
   @Test(
-    "the pool limits a request's priority to values from 0 to 1",
+    "the connection pool limits the priority of a request to values from 0 to 1",
     arguments: [
       (0.5, 127), (0, 0), (1, 254), (0.25, 63), (-1, 0), (7, 254), (.nan, 127), (.infinity, 254),
     ] as [(Float, UInt8)])

@@ -40,7 +40,8 @@ struct PoolStateTests {
     #expect(PoolHistory.key("d") == PoolHistory.key("d"))
   }
 
-  @Test("the pool's default limits fit the usual limit of file descriptors, and allow fewer idle than open connections")
+  @Test(
+    "the connection pool's default limits fit the usual descriptor limit, and allow fewer idle than open connections")
   func defaults() {
     let limits = PoolLimits()
     #expect(limits.connectionsPerOriginMax == 64 && limits.idlePerOriginMax == 64)
@@ -51,7 +52,7 @@ struct PoolStateTests {
   }
 
   @Test(
-    "each of the pool's reasons for closing a connection has a different description, which is a full sentence",
+    "the connection pool's reasons for closing a connection have different descriptions, which are full sentences",
     arguments: CloseReason.allCases)
   func reasons(_ reason: CloseReason) {
     let others = CloseReason.allCases.filter { $0 != reason }.map(\.description)
@@ -60,7 +61,7 @@ struct PoolStateTests {
     #expect(reason.description.count > 20)
   }
 
-  @Test("the scripted events that test the connection pool cover each of the pool's reasons to close a connection")
+  @Test("the tables of pool events contain each of the connection pool's reasons for closing a connection")
   func reasonsAreReachable() {
     let answers = PoolHistory.all.flatMap(\.lines).map(\.answer).joined(separator: " ")
     let own: [CloseReason] = [
@@ -69,7 +70,7 @@ struct PoolStateTests {
     for reason in own { #expect(answers.contains(reason.rawValue), "\(reason.rawValue)") }
   }
 
-  @Test("adding the pool counters of two event loops returns their sums")
+  @Test("adding the connection pool counters of two event loops returns the sums of the counters")
   func addedCounters() {
     var one = PoolState(PoolLimits())
     var other = PoolState(PoolLimits())
@@ -82,7 +83,7 @@ struct PoolStateTests {
     #expect(counters.origins.map(\.origin.authority).sorted() == ["a", "a:8080", "b"])
   }
 
-  @Test("releasing a closed connection to the pool traps, even if its slot has been reused")
+  @Test("releasing a closed connection to the connection pool traps, even if another connection has reused its slot")
   func staleName() async {
     await #expect(processExitsWith: .failure) {
       var pool = PoolState(PoolLimits())
@@ -92,7 +93,7 @@ struct PoolStateTests {
       else { return }
       guard case .use = pool.opened(id, now: now) else { return }
       guard case .actions = pool.release(id, closing: .exchangeFailed, now: now) else { return }
-      // Occupies the slot of the closed connection.
+      // Lets another connection reuse the slot of the closed connection.
       guard case .wait(_, let others) = pool.acquire(key, for: 2, now: now), case .connect(let other, _) = others[0],
         other.slot == id.slot, case .use = pool.opened(other, now: now)
       else { return }
@@ -100,7 +101,7 @@ struct PoolStateTests {
     }
   }
 
-  @Test("releasing a connection to the pool twice traps")
+  @Test("releasing a connection to the connection pool twice traps")
   func doubleRelease() async {
     await #expect(processExitsWith: .failure) {
       var pool = PoolState(PoolLimits())

@@ -13,7 +13,7 @@ struct ConnectHandshakeTests {
     try ConnectHandshake(try Proxy(proxy), to: try URI(uri).origin, limits: limits)
   }
 
-  /// Returns the outcome of a reply: the number of its bytes that belong to the proxy, or the error.
+  /// Returns the number of bytes of the proxy's reply that the CONNECT handshake consumes, or the handshake's error.
   private func outcome(
     _ reply: String, split: Int = 0, proxy: String = "http://p:3128", limits: Limits = Limits()
   ) throws -> Result<Int, ProxyError> {
@@ -135,7 +135,8 @@ struct ConnectHandshakeTests {
 
   // MARK: Several messages
 
-  /// Returns a handshake whose credentials answer each token `n` with `n+1`, and distrust a 2xx without a token.
+  /// Returns a CONNECT handshake with simulated credentials. They answer each token `n` with `n+1`, and don't trust a 2xx response
+  /// without a token.
   private func negotiation() throws -> ConnectHandshake {
     let react: @Sendable (ResponseHead) -> ProxyAuthorization.Reaction = { head in
       let token = head.fields.first("Proxy-Authenticate").flatMap { Int($0.dropFirst(2)) }

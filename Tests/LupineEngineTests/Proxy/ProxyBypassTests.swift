@@ -9,7 +9,7 @@ import Testing
 @Suite("ProxyBypass")
 struct ProxyBypassTests {
   @Test(
-    "the bypass list sends each host in the test table directly or through the proxy as in curl, except where marked",
+    "the bypass list decides for each host in the test table like curl, except for the hosts marked as different",
     arguments: ProxyBypassVector.all)
   func table(_ vector: ProxyBypassVector) throws {
     let host = try URI("http://\(vector.host)/").origin.host
@@ -49,7 +49,7 @@ struct ProxyBypassTests {
     (0..<4).map { String(bits >> UInt32(24 - 8 * $0) & 255) }.joined(separator: ".")
   }
 
-  /// Returns the address in which only this bit is set.
+  /// Returns the text of the IPv6 address in which only the bit at this index is set, counted from the left.
   private static func v6(bit: Int) -> String {
     (0..<8).map { $0 == bit / 16 ? String(1 << (15 - bit % 16), radix: 16) : "0" }.joined(separator: ":")
   }
@@ -65,7 +65,7 @@ struct ProxyBypassTests {
 @Suite("NumericAddress")
 struct NumericAddressTests {
   @Test(
-    "the bypass list's parser of numeric addresses accepts the same text as the C library",
+    "the proxy bypass list accepts the same text as a numeric address as the C library",
     arguments: [
       "0.0.0.0", "127.0.0.1", "255.255.255.255", "256.0.0.1", "1.2.3", "1.2.3.4.5", "1.2.3.", ".1.2.3", "1..2.3",
       "01.2.3.4", "1.2.3.04", "0x1.2.3.4", "1.2.3.+4", "1.2.3.-4", " 1.2.3.4", "1.2.3.4 ", "1.2.3.4/8", "1", "", ".",
@@ -87,7 +87,7 @@ struct NumericAddressTests {
     #expect(NumericAddress(expected.host) == address)
   }
 
-  @Test("the bypass list stores addresses in network byte order")
+  @Test("the proxy bypass list stores addresses in network byte order")
   func bytes() throws {
     #expect(try #require(NumericAddress("1.2.30.255")).bytes == [1, 2, 30, 255])
     #expect(

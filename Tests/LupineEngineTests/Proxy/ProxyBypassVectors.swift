@@ -6,7 +6,7 @@
 
 import Testing
 
-/// A host, a bypass list, and the decision.
+/// A host, a proxy bypass list, and whether curl reaches the host directly or through the proxy.
 struct ProxyBypassVector: Sendable, CustomTestStringConvertible {
   let host: String
   let list: String

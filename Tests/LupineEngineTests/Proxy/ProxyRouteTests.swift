@@ -32,7 +32,7 @@ struct ProxyRouteTests {
     }
   }
 
-  @Test("an origin never receives the caller's proxy fields, whether it is reached directly or through a tunnel")
+  @Test("an origin never receives the caller's proxy fields, neither directly nor through a tunnel")
   func originFields() throws {
     let routes: [Route] = [
       .direct, .tunnel(try Proxy("http://u:p@p")), .tunnel(try Proxy("socks5://u:p@p")), .tunnel(try Proxy("http://p")),
@@ -72,7 +72,7 @@ struct ProxyRouteTests {
     #expect(try apply(.forward(try Proxy("p")), to: uri, fields: Fields()).target == target)
   }
 
-  @Test("routing leaves a request head without proxy fields unchanged")
+  @Test("preparing a request head for its route changes nothing if the head has no proxy fields")
   func untouched() throws {
     let fields: Fields = ["Host": "h", "X": "1", "x": "2"]
     #expect(try apply(.direct, to: "http://h/", fields: fields).fields == fields)

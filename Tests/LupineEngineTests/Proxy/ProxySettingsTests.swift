@@ -7,7 +7,7 @@ import Testing
 
 @Suite("ProxySettings")
 struct ProxySettingsTests {
-  /// Returns the host of the proxy for a request, or nil.
+  /// Returns the host of the proxy that these environment variables select for a request, or nil if there is none.
   private func host(_ uri: String, _ environment: [String: String]) throws -> String? {
     try ProxySettings.environment.rules(environment: environment).proxy(for: try URI(uri).origin)?.host
   }
@@ -38,7 +38,7 @@ struct ProxySettingsTests {
       ("https", ["https_proxy": "", "HTTPS_PROXY": "a"], "a"),
       ("https", ["https_proxy": "", "HTTPS_PROXY": "", "all_proxy": "a"], "a"),
       ("https", ["all_proxy": "", "ALL_PROXY": "a"], "a"),
-      // Bypass lists.
+      // Lists of hosts that bypass the proxy.
       ("http", ["http_proxy": "a", "no_proxy": "example.com"], nil),
       ("http", ["http_proxy": "a", "NO_PROXY": "example.com"], nil),
       ("http", ["http_proxy": "a", "no_proxy": "b", "NO_PROXY": "example.com"], "a"),
@@ -88,7 +88,7 @@ struct ProxySettingsTests {
       try ProxySettings.fixed(proxy).rules(environment: environment).proxy(for: try URI("http://b/").origin) == proxy)
   }
 
-  @Test("with the engine's proxy setting .none, the engine ignores the proxies in the environment")
+  @Test("if the engine's proxy setting is .none, the engine ignores the proxies in the environment")
   func none() throws {
     let rules = ProxySettings.none.rules(environment: ["http_proxy": "a", "all_proxy": "nonsense://"])
     #expect(try rules.proxy(for: try URI("http://example.com/").origin) == nil)

@@ -22,7 +22,7 @@ struct ProxyTests {
 
   // Each URL was also passed to curl 7.88.1 as --proxy. curl agrees except where marked.
   @Test(
-    "the URL of a proxy is parsed into its parts",
+    "the URL of a proxy is parsed into scheme, host, port and credentials",
     arguments: [
       Parts("127.0.0.1", "http://127.0.0.1:1080"),
       Parts("127.0.0.1:3128", "http://127.0.0.1:3128"),
@@ -42,7 +42,7 @@ struct ProxyTests {
       Parts("socks5h://proxy.example", "socks5h://proxy.example:1080"),
       Parts("SOCKS5H://127.0.0.1:3128", "socks5h://127.0.0.1:3128"),
       Parts("socks5://[::1]", "socks5://[::1]:1080"),
-      // Credentials.
+      // Proxy URLs with credentials.
       Parts("http://user:pass@127.0.0.1:3128", "http://127.0.0.1:3128", "user", "pass"),
       Parts("user:pass@127.0.0.1:3128", "http://127.0.0.1:3128", "user", "pass"),
       Parts("user:pass@127.0.0.1", "http://127.0.0.1:1080", "user", "pass"),
@@ -59,7 +59,7 @@ struct ProxyTests {
       Parts("socks5h://a:b@[::1]:9", "socks5h://[::1]:9", "a", "b"),
       // curl sends empty credentials for this URL.
       Parts("http://@127.0.0.1:3128", "http://127.0.0.1:3128"),
-      // curl refuses this URL; here, as in all URIs, user information ends at the last "@".
+      // curl refuses this URL. Lupine accepts it: in all URIs, the user information ends at the last "@".
       Parts("http://user:p@ss@127.0.0.1:3128", "http://127.0.0.1:3128", "user", "p@ss"),
       // A combining mark after a delimiter doesn't change the host.
       Parts("http://user:pass\u{301}@h:1", "http://h:1", "user", "pass\u{301}"),
@@ -73,7 +73,7 @@ struct ProxyTests {
   }
 
   @Test(
-    "an invalid proxy URL is refused",
+    "the initializer of Proxy refuses an invalid proxy URL",
     arguments: [
       ("", ProxyError.Cause.malformedHost), ("http://", .malformedHost), ("//127.0.0.1:3128", .malformedHost),
       (" ", .malformedHost), ("http://a b", .malformedHost), (" http://127.0.0.1:3128", .malformedHost),
@@ -85,7 +85,7 @@ struct ProxyTests {
       ("http://127.0.0.1:0", .malformedPort), ("http://127.0.0.1:65536", .malformedPort),
       ("http://127.0.0.1:x", .malformedPort), ("http://127.0.0.1:3128 ", .malformedPort),
       ("http://127.0.0.1:-1", .malformedPort), ("http://127.0.0.1:+1", .malformedPort),
-      // curl reads this URL as if it had two slashes.
+      // curl reads this URL as if the scheme were followed by two slashes.
       ("http:/127.0.0.1:3128", .malformedPort), ("127.0.0.1:", .malformedPort),
       ("wss://127.0.0.1", .unsupportedScheme("wss")), ("HTTPX://127.0.0.1", .unsupportedScheme("httpx")),
       ("socks://127.0.0.1", .unsupportedScheme("socks")), ("socks4://127.0.0.1", .unsupportedScheme("socks4")),

@@ -15,7 +15,7 @@ struct SOCKS5HandshakeTests {
     try SOCKS5Handshake(try Proxy(url), host: host, port: port)
   }
 
-  /// Feeds the replies in pieces. Returns all messages sent, or throws.
+  /// Passes the proxy's replies to the handshake, in pieces of at most `pieces` bytes. Returns all messages that the client sends.
   private func talk(_ handshake: SOCKS5Handshake, _ replies: [[UInt8]], pieces: Int = .max) throws -> [[UInt8]] {
     var handshake = handshake
     var sent = [handshake.opening]
@@ -100,7 +100,7 @@ struct SOCKS5HandshakeTests {
   // MARK: Replies
 
   @Test(
-    "a SOCKS 5 reply may contain any type of address and arrive in two parts, and no byte after the reply is consumed",
+    "the SOCKS 5 client parses a reply with any type of address that arrives in two parts, and consumes no byte after it",
     arguments: [
       [5, 0, 0, 1, 1, 2, 3, 4, 5, 6], [5, 0, 0, 4] + [UInt8](repeating: 7, count: 18), [5, 0, 0, 3, 0, 1, 2],
       [5, 0, 0, 3, 1, 65, 1, 2], [5, 0, 0, 3, 255] + [UInt8](repeating: 65, count: 257),
@@ -149,14 +149,14 @@ struct SOCKS5HandshakeTests {
       .commandNotSupported, .addressTypeNotSupported,
     ]
     let refusal = code <= 8 ? assigned[Int(code) - 1] : .unassigned(code)
-    // A complete reply, or one that ends after the code.
+    // A complete reply, and one that ends after the code.
     for reply in [[5, code, 0, 1, 0, 0, 0, 0, 0, 0], [5, code]] {
       #expect(cause(try handshake(), [[5, 0], reply]) == .refusedBySOCKS(refusal))
     }
     #expect("\(ProxyError(.refusedBySOCKS(refusal), "p"))".contains("SOCKS reply \(code)"))
   }
 
-  @Test("the errors for all of a SOCKS 5 proxy's refusals have different descriptions")
+  @Test("the errors for the different refusals of a SOCKS 5 proxy have different descriptions")
   func refusalTexts() {
     let texts = (1...9).compactMap { SOCKS5Refusal(code: $0) }.map { "\(ProxyError(.refusedBySOCKS($0), "p"))" }
     #expect(Set(texts).count == 9)

@@ -8,15 +8,15 @@ import Testing
 
 @Suite("TLS in a tunnel", .timeLimit(.minutes(10)))
 struct TunnelTLSTests {
-  /// Resolves every host to 127.0.0.1.
+  /// A resolver that returns 127.0.0.1 for every host.
   private struct Loopback: HostResolver {
     func addresses(of host: String) async throws(ResolveError) -> [SocketAddress] {
       [SocketAddress(numeric: "127.0.0.1", port: 0)].compactMap(\.self)
     }
   }
 
-  /// Sends a request to https://origin.example/ through proxy.example, whose tunnel ends at a server with a certificate
-  /// for these names and addresses. Returns the response or the error.
+  /// Requests https://origin.example/ through proxy.example, and returns the response or the error. In the tunnel, the server
+  /// presents a certificate for these names and addresses.
   private func record(
     _ scheme: Proxy.Scheme, names: [String], addresses: [String] = []
   ) async throws -> RecordingSink.Record {

@@ -140,7 +140,8 @@ struct ResponseBodyTests {
     #expect(metrics.last?.isReusedConnection == isKept)
   }
 
-  /// The error of a request whose redirects are followed by `execute` or by `collect`.
+  /// Returns the error of a request. Its redirects are followed by `execute` if the response is streamed, and otherwise by
+  /// `collect`.
   private func error(_ request: EngineRequest, isStreamed: Bool) async throws -> EngineError? {
     let engine = try Engine()
     do throws(EngineError) {
@@ -173,7 +174,7 @@ struct ResponseBodyTests {
     "all redirects of a streamed response share one total time limit, like the redirects of a collected response",
     arguments: [true, false])
   func redirectTotal(isStreamed: Bool) async throws {
-    // 20 hops take at least 2 s in total, and each of them far less than the limit.
+    // The 20 redirects take at least 2 s in total, and each of them takes far less than the limit.
     let origin = try OriginServer { peer in
       while let request = try peer.readRequest() {
         try peer.pause(for: .milliseconds(100))
@@ -187,7 +188,7 @@ struct ResponseBodyTests {
   }
 
   @Test(
-    "if the caller releases a response without reading it, its connection is reused if only a few bytes are missing",
+    "if the caller releases a response without reading it, its connection is reused if only a few bytes haven't arrived",
     arguments: [1000, 10_000_000] as [UInt64])
   func abandoned(byteCount: UInt64) async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: byteCount)) }
@@ -206,7 +207,7 @@ struct ResponseBodyTests {
     #expect(next.metrics.first?.isReusedConnection == (byteCount == 1000))
   }
 
-  @Test("a response ends soon if its receiver discards the body, even if the server never ends the body")
+  @Test("a response ends soon if the caller discards its body, even if the server never ends the body")
   func discarded() async throws {
     let go = Gate()
     let origin = try OriginServer { peer in

@@ -8,19 +8,19 @@ import Testing
 
 @Suite("Resuming tasks at the end of an iteration", .timeLimit(.minutes(10)))
 struct ResumptionsTests {
-  /// Suspended tasks, on an executor controlled by the test.
+  /// Creates tasks that `Resumptions` resumes, on an executor that runs them only when the test asks for it.
   private final class Waiting: Sendable {
     let executor = SimulatedExecutor()
     let resumptions = Resumptions()
     private let resumed = Mutex<[Int]>([])
 
-    /// The numbers of the resumed tasks, in order.
+    /// Runs the tasks that are ready, and returns the numbers of all tasks that have continued, in order.
     var all: [Int] {
       executor.run(Agenda())
       return resumed.withLock { $0 }
     }
 
-    /// Starts a task that is resumed as soon as it is suspended.
+    /// Starts a task that suspends, and that `Resumptions` may resume at once.
     func start(_ number: Int) -> Task<Void, Never> {
       let task = Task(executorPreference: executor) {
         await SuspendedTask.suspend { self.resumptions.resume($0) }
@@ -51,7 +51,7 @@ struct ResumptionsTests {
     let tasks = (0..<count).map(waiting.start)
     #expect(waiting.all.isEmpty)
     waiting.resumptions.resumeCollected()
-    // Another thread may resume the tasks.
+    // The tasks may be resumed on another thread.
     while waiting.all.count < count { await Task.yield() }
     #expect(waiting.all == Array(0..<count))
     for task in tasks { await task.value }

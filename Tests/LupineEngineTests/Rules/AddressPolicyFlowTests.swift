@@ -10,7 +10,7 @@ import Testing
 
 @Suite("An address policy", .timeLimit(.minutes(10)))
 struct AddressPolicyFlowTests {
-  /// Answers successive lookups of any name with successive lists of `answers`.
+  /// Returns a source of addresses whose n-th lookup returns the n-th list of `answers`, whatever the name.
   private func answering(_ answers: [[String]]) -> NameService.Source {
     let remaining = Mutex(answers)
     return { _, completion in
@@ -20,7 +20,7 @@ struct AddressPolicyFlowTests {
     }
   }
 
-  /// Returns a driven shard with a policy, whose cache of addresses is off.
+  /// Returns a shard that the test drives, with this address policy and without a cache of looked-up addresses.
   private func stage(_ policy: AddressPolicy, _ answers: [[String]], proxy: ProxySettings = .none) -> ShardStage {
     var configuration = ResolverConfiguration()
     configuration.cacheAge = .zero
@@ -33,7 +33,7 @@ struct AddressPolicyFlowTests {
     EngineRequest(uri: try URI(uri))
   }
 
-  /// Submits a request, and runs iterations of the loop until the request has a socket or has failed.
+  /// Submits a request, and runs two iterations of the loop. Then the request has either started to connect or failed.
   private func start(_ stage: ShardStage, _ uri: String = "http://name.example/") throws -> RecordingSink {
     let (_, sink) = stage.submit(try request(uri))
     stage.turn()
@@ -94,7 +94,7 @@ struct AddressPolicyFlowTests {
   func filtered() throws {
     let stage = stage(.publicOnly, [["127.0.0.1", "8.8.8.8", "::1", "10.0.0.1", "2600::1", "fe80::1"]])
     _ = try start(stage)
-    // Happy Eyeballs starts another attempt after each 250 ms.
+    // Happy Eyeballs starts the next attempt after each 250 ms.
     for _ in 0..<6 { stage.turn(after: .milliseconds(250)) }
     #expect(stage.network.addresses.map(\.description) == ["8.8.8.8:80", "[2600::1]:80"])
   }
@@ -202,7 +202,7 @@ struct AddressPolicyFlowTests {
       let engine = try engine(policy) { $0.proxy = .fixed(place) }
       expectRefusal(try await engine.record("http://8.8.8.8/"), .proxy)
       expectRefusal(try await engine.record("https://8.8.8.8/"), .proxy)
-      // The same holds for a proxy that a request chooses.
+      // The same applies to a proxy that a single request's settings select.
       var own = try request("http://8.8.8.8/")
       own.connection = ConnectionSettings()
       own.connection?.proxy = .fixed(place)

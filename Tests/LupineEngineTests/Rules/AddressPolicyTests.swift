@@ -38,7 +38,7 @@ struct AddressPolicyTests {
   }
 
   @Test(
-    "an IPv6 address that contains a private IPv4 address doesn't count as public",
+    "the address policy doesn't treat an IPv6 address that contains a private IPv4 address as public",
     arguments: [
       "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::127.0.0.1", "::ffff:0:127.0.0.1",
       "64:ff9b::127.0.0.1", "64:ff9b::a9fe:a9fe", "64:ff9b::0.0.0.0", "64:ff9b:1::8.8.8.8", "2002:7f00:1::1",
@@ -64,7 +64,7 @@ struct AddressPolicyTests {
     "an address policy refuses the addresses in a refused network in each of their notations",
     arguments: [
       "10.1.2.3", "::ffff:10.1.2.3", "::10.1.2.3", "::ffff:0:10.1.2.3", "64:ff9b::10.1.2.3", "64:ff9b:1::10.1.2.3",
-      // RFC 6052 §2.2, with prefixes of 48, 56 and 64 bits.
+      // The first three of these addresses embed 10.1.2.3 as in RFC 6052 §2.2, with prefixes of 48, 56 and 64 bits.
       "64:ff9b:1:a01:2:300::", "64:ff9b:1:a:1:203::", "64:ff9b:1:0:a:102:300:0", "2002:a01:203::1", "2001:0:a01:203::",
       "2001::f5fe:fdfc", "2600::5efe:10.1.2.3", "2600::200:5efe:10.1.2.3", "fe80::5efe:10.1.2.3",
     ])
@@ -137,7 +137,7 @@ struct AddressPolicyTests {
   }
 
   @Test(
-    "an address policy's network is written as an address or a prefix, and the bits after the prefix must be 0",
+    "a network in an address policy is an address or an address prefix, whose remaining bits must be 0",
     arguments: [
       ("10.0.0.0/8", "10.0.0.0/8"), ("127.0.0.1", "127.0.0.1/32"), ("0.0.0.0/0", "0.0.0.0/0"), ("::/0", "::/0"),
       ("FD00::/08", "fd00::/8"), ("::1", "::1/128"), ("::ffff:10.0.0.0/104", "10.0.0.0/8"),

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A chain of redirects")
 struct RedirectChainTests {
-  /// Returns the metrics of an exchange that took the given time, or of one that hasn't ended if the time is nil.
+  /// Returns the metrics of an exchange with this duration. If the duration is nil, the exchange hasn't ended.
   private func exchange(_ duration: Duration?) -> ExchangeMetrics {
     var metrics = ExchangeMetrics(start: Instant(nanoseconds: 0))
     metrics.end = duration.map { metrics.start + $0 }
@@ -51,7 +51,7 @@ struct RedirectChainTests {
     #expect(second.timeouts.total == .seconds(6) && chain.count == 1)
     let third = chain.resend(second, after: exchange(.seconds(5)))
     #expect(third.timeouts.total == .seconds(1) && chain.count == 1)
-    // A request that is sent again has the time left of the chain's total limit, whatever its own limit was.
+    // A request that is sent again gets the rest of the redirect chain's total time, whatever its own total time limit was.
     let fourth = chain.resend(try request(), after: exchange(nil))
     #expect(fourth.timeouts.total == .seconds(1))
     #expect(chain.follow(fourth, after: exchange(.seconds(2))).timeouts.total == .zero)

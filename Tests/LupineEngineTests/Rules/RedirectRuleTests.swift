@@ -13,7 +13,7 @@ struct RedirectRuleTests {
     return EngineRequest(method: method, uri: try URI(uri), fields: all)
   }
 
-  /// Returns the URI to which a GET of `uri` is redirected.
+  /// Returns the URI that the client requests after a redirect from `uri` with this Location field.
   private func target(_ location: String, from uri: String, rule: RedirectRule = RedirectRule()) throws -> URI? {
     try rule.next(after: try .redirect(302, to: location), to: try request(uri), count: 0)?.uri
   }
@@ -71,7 +71,7 @@ struct RedirectRuleTests {
     var first = try request(from)
     #expect(first.presentsIdentity)
     #expect(try RedirectRule().next(after: head, to: first, count: 0)?.presentsIdentity == isPresented)
-    // A certificate that was withheld is not presented later.
+    // If the client certificate was withheld once, it isn't presented later in the chain of redirects.
     first.presentsIdentity = false
     #expect(try RedirectRule().next(after: head, to: first, count: 0)?.presentsIdentity == false)
   }
@@ -87,7 +87,7 @@ struct RedirectRuleTests {
   }
 
   @Test(
-    "the client doesn't follow a redirect without Location, even at the limit of redirects",
+    "the client doesn't follow a redirect without Location, and reports no error even at the limit of redirects",
     arguments: [301, 302, 303, 307, 308])
   func missingLocation(status: Int) throws {
     let head = try ResponseHead.redirect(status, to: nil)
@@ -128,7 +128,7 @@ struct RedirectRuleTests {
     #expect(try target(location, from: uri)?.description == expected)
   }
 
-  @Test("the client doesn't send the credentials contained in a redirect's Location field")
+  @Test("the client doesn't send credentials that a redirect's Location field contains")
   func userInfo() throws {
     let next = try RedirectRule().next(
       after: try .redirect(302, to: "http://user:secret@b/"), to: try request("http://a/"), count: 0)
@@ -168,7 +168,7 @@ struct RedirectRuleTests {
   ]
 
   @Test(
-    "after a redirect, the client doesn't send fields meant for one origin to another origin",
+    "after a redirect to another origin, the client doesn't send fields such as Authorization and Cookie",
     arguments: [
       ("http://b/", true), ("http://a:81/", true), ("https://a/", true), ("http://sub.a/", true), ("//b/", true),
       ("/x", false), ("http://a/x", false), ("http://A:80/", false), ("//a/", false),
@@ -182,7 +182,7 @@ struct RedirectRuleTests {
     #expect(next.head?.fields.first("Host") == (isDropped ? next.uri.origin.authority : "1"))
   }
 
-  @Test("field names are compared case-insensitively when a redirect to another origin removes fields")
+  @Test("when a redirect to another origin removes fields, the client compares field names case-insensitively")
   func boundToOrigin() {
     var rule = RedirectRule()
     for name in secrets {
@@ -196,7 +196,8 @@ struct RedirectRuleTests {
     #expect(!rule.isBoundToOrigin("Accept"))
   }
 
-  @Test("fields that the caller declares secret aren't sent to another origin, nor after a return to the first origin")
+  @Test(
+    "the client doesn't send fields that the caller declares secret to another origin, nor after a return to the first")
   func secretFields() throws {
     var rule = RedirectRule()
     rule.secretFields = ["x-api-KEY", "X-Absent"]

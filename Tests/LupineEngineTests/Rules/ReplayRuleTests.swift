@@ -39,7 +39,7 @@ struct ReplayRuleTests {
   }
 
   @Test(
-    "the client considers only the methods of RFC 9110 §9.2.2, in exactly their spelling, idempotent",
+    "for replays, the client considers only the methods of RFC 9110 §9.2.2, in exactly their spelling, as idempotent",
     arguments: [
       ("GET", true), ("HEAD", true), ("OPTIONS", true), ("TRACE", true), ("PUT", true), ("DELETE", true),
       ("POST", false), ("PATCH", false), ("CONNECT", false), ("PURGE", false), ("get", false), ("", false),

@@ -3,7 +3,7 @@
 import LupineWire
 
 extension ResponseHead {
-  /// Returns the head of a redirect, parsed from text.
+  /// Returns the parsed head of a redirect response, whose Location field is `location`, or absent if that is nil.
   static func redirect(_ status: Int = 302, to location: String?) throws -> ResponseHead {
     let field = location.map { "Location: \($0)\r\n" } ?? ""
     let text = "HTTP/1.1 \(status) X\r\n\(field)Content-Length: 0\r\n\r\n"

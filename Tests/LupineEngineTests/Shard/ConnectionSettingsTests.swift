@@ -110,7 +110,7 @@ struct ConnectionSettingsTests {
     #expect(stage.network.addresses.map(\.description) == ["10.0.0.9:2", "10.0.0.1:80", "10.0.0.8:1"])
   }
 
-  @Test("a request's TLS settings override the engine's, but only on that request's connection")
+  @Test("a request's TLS settings replace the engine's, but only on that request's connection")
   func tls() async throws {
     let origin = try OriginServer(tls: try ServerIdentity.throwaway()) { peer in
       while try peer.readRequest() != nil { try peer.respond() }

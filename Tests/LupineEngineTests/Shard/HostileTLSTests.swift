@@ -18,7 +18,7 @@ struct HostileTLSTests {
     return Transport(socket, tls: try TLSSession(client: context, host: "localhost", port: 443))
   }
 
-  @Test("an endless sequence of TLS handshake messages doesn't block the event loop")
+  @Test("a TLS server that endlessly sends handshake messages doesn't block the client's event loop")
   func endlessHandshake() throws {
     var transport = try transport()
     var buffer = [UInt8](repeating: 0, count: Buffers.byteCount)
@@ -35,7 +35,7 @@ struct HostileTLSTests {
     if case .complete = progress { true } else { false }
   }
 
-  @Test("a TLS connection fails if the peer sends messages that require answers but doesn't read the answers")
+  @Test("a TLS connection fails if the server sends messages that require answers but doesn't read the answers")
   func unreadAnswers() throws {
     let authority = try ThrowawayAuthority()
     let identity = try authority.issue(names: ["localhost"], addresses: [])
@@ -72,7 +72,7 @@ struct HostileTLSTests {
     #expect(unsentCount < 64 * 1024)
   }
 
-  /// Transfers bytes to the server and its output back.
+  /// Passes the bytes that the client has sent to the server, and the server's output back to the client.
   private func exchange(_ server: inout TLSSession) throws {
     let sent = socket.sent
     socket.sent = []

@@ -19,7 +19,7 @@ final class RecordingSink: ResponseSink {
   let finished = Gate()
   private let record = Mutex(Record())
   private let bodyCount = Atomic<Int>(0)
-  /// Called on the loop with the number of body bytes received so far.
+  /// A callback on the event loop for each part of the body, with the number of body bytes received so far.
   private let onBody: @Sendable (Int) -> Void
 
   private let disposition: BodyDisposition
@@ -29,7 +29,7 @@ final class RecordingSink: ResponseSink {
     self.onBody = onBody
   }
 
-  /// The complete record, once the exchange has ended.
+  /// Everything that the sink has received. Waits until the exchange has ended.
   var outcome: Record {
     get async {
       await finished.wait()
@@ -37,12 +37,12 @@ final class RecordingSink: ResponseSink {
     }
   }
 
-  /// The record so far.
+  /// Everything that the sink has received so far. It is incomplete until the exchange has ended.
   var recorded: Record { record.withLock { $0 } }
-  /// The error with which the exchange has ended so far.
+  /// The error with which the exchange has ended, or nil if the exchange hasn't ended or has succeeded.
   var error: EngineError? { recorded.error }
 
-  /// The number of body bytes received so far.
+  /// The number of response body bytes that the sink has received so far.
   var receivedCount: Int { bodyCount.load(ordering: .acquiring) }
 
   func receive(informational head: ResponseHead) { record.withLock { $0.informational.append(head.status) } }
@@ -72,7 +72,7 @@ final class RecordingSink: ResponseSink {
 }
 
 extension Engine {
-  /// Executes a request and returns everything that its sink received.
+  /// Performs a request, and returns everything that its sink has received.
   func record(_ request: EngineRequest) async -> RecordingSink.Record {
     let sink = RecordingSink()
     submit(request, to: sink)

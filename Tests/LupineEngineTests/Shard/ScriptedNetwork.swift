@@ -5,7 +5,7 @@
 import LupineTLS
 import LupineWire
 
-/// A socket whose peer is the test.
+/// A client's socket for tests. The test plays the peer: it sets the bytes to receive, and reads the bytes sent.
 final class ScriptedSocket: StreamSocket {
   enum Arrival {
     case bytes([UInt8])
@@ -15,17 +15,17 @@ final class ScriptedSocket: StreamSocket {
   let number: CInt
   let localAddress: SocketAddress? = nil
   let peerAddress: SocketAddress? = nil
-  /// Data and ends that are ready to be received.
+  /// The bytes that the next reads will return, and the end of the connection if the peer has closed it.
   var arrivals: [Arrival] = []
-  /// The number of bytes returned by each read.
+  /// The number of bytes that each read has returned.
   private(set) var reads: [Int] = []
-  /// The bytes that were sent.
+  /// The bytes that the client has sent.
   var sent: [UInt8] = []
-  /// The number of further bytes that the socket accepts.
+  /// The number of bytes that the socket will still accept before sending would block.
   var roomBytes = Int.max
-  /// Called after bytes were sent.
+  /// A callback that the socket calls after the client has sent bytes.
   var onSend: () -> Void = {}
-  /// The error that sending throws, or nil.
+  /// The error that sending on the socket throws, or nil to let it succeed.
   var sendFailure: SystemError?
 
   init(number: CInt) { self.number = number }
@@ -61,20 +61,20 @@ final class ScriptedSocket: StreamSocket {
   }
 }
 
-/// A network that records its sockets in the order in which they were requested.
+/// A network for tests, whose sockets are `ScriptedSocket`s. It records them in the order in which the client opened them.
 final class ScriptedNetwork: Network {
   var now = Instant(nanoseconds: 0)
   private(set) var sockets: [ScriptedSocket] = []
-  /// The address of each socket.
+  /// The peer's address of each socket, in the order of `sockets`.
   private(set) var addresses: [SocketAddress] = []
   private(set) var isStopped = false
-  /// The error that connecting throws, or nil.
+  /// The error that connecting throws, or nil to let it succeed.
   var connectFailure: SystemError?
-  /// The error that watching a socket throws, or nil.
+  /// The error that registering a socket with the poller throws, or nil to let it succeed.
   var watchFailure: SystemError?
-  /// The options of each socket.
+  /// The options with which each socket was opened, in the order of `sockets`.
   private(set) var options: [SocketOptions] = []
-  /// The links by the addresses that they lead to. A lookup of another address fails.
+  /// The network links by the destination addresses that they lead to. Looking up the link of any other address fails.
   var links: [String: NetworkLink] = [:]
   private var watched: [CInt: (Poller.Interest, UInt64)] = [:]
 
@@ -102,7 +102,7 @@ final class ScriptedNetwork: Network {
 
   func token(of socket: ScriptedSocket) -> UInt64? { watched[socket.number]?.1 }
 
-  /// Returns the event of a socket that is ready, limited to the registered interest.
+  /// Returns the poller's event for the socket: whether it is readable and writable, limited to what the client has registered for.
   func event(of socket: ScriptedSocket) -> [Poller.Event] {
     guard let (interest, token) = watched[socket.number] else { return [] }
     return [
@@ -113,13 +113,13 @@ final class ScriptedNetwork: Network {
   }
 }
 
-/// A shard whose loop is driven by the test.
+/// A shard (one event loop of the engine) that runs an iteration only when the test calls `turn`.
 final class ShardStage {
   let network = ScriptedNetwork()
   let inbox = Inbox {}
   let shard: Shard
 
-  /// Creates a shard that looks up hosts by `resolver`, or by the configuration's if it is nil.
+  /// Creates a shard that looks up hosts with `resolver`. If `resolver` is nil, the shard uses the configuration's resolver.
   init(
     proxy: ProxySettings = .none, resolver: NameService? = nil,
     _ change: (inout EngineConfiguration) -> Void = { _ in }, runBlocking: @escaping BlockingJobs = { $0() }
@@ -132,28 +132,29 @@ final class ShardStage {
       tlsContexts: TLSContexts(), inbox: inbox, runBlocking: runBlocking)
   }
 
-  /// Ends exchanges in flight; otherwise they would retain the shard and each other.
+  /// Ends the exchanges in flight. Otherwise they would retain the shard and each other.
   deinit {
     inbox.send(.shutDown(isGraceful: false, completion: nil))
     turn()
   }
 
-  /// Submits a request, which the shard processes in its next iteration.
+  /// Submits a request. The shard processes it in its next iteration.
   func submit(_ request: EngineRequest, windowBytes: Int = .max) -> (ExchangeID, RecordingSink) {
     let (id, sink) = (inbox.nextExchangeID(), RecordingSink())
     inbox.send(.submit(Submission(id, request, to: sink, windowBytes: windowBytes)))
     return (id, sink)
   }
 
-  /// Runs one iteration in which the poller reports an error of the socket, as it does whatever the registered interest.
+  /// Runs one iteration of the loop in which the poller reports an error of the socket. The poller reports errors even if the
+  /// client hasn't registered for any event.
   func turn(error socket: ScriptedSocket) {
     guard let token = network.token(of: socket) else { return }
     _ = shard.turn(
       [Poller.Event(token: token, isReadable: true, isWritable: true)], fetched: network.now, now: network.now)
   }
 
-  /// Lets time pass, then runs one iteration of the loop with the events of some sockets. `pause` simulates a program
-  /// that is stopped after the events were fetched. Returns the time at which the shard asks to be called again.
+  /// Advances the clock by `time`, then runs one iteration of the loop with the events of these sockets. A `pause` simulates that
+  /// the process was stopped after it had fetched the events. Returns the time at which the shard requests the next iteration.
   @discardableResult
   func turn(
     after time: Duration = .zero, stoppedFor pause: Duration = .zero, _ sockets: ScriptedSocket...

@@ -8,15 +8,15 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard with a paused response", .timeLimit(.minutes(10)))
+@Suite("An event loop with a paused response", .timeLimit(.minutes(10)))
 struct ShardBackpressureTests {
   private static let evil = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8)
 
-  /// The reason why a response is paused: its sink's receive window is full, or its caller has paused it.
+  /// The reason why a response is paused: its receive window is full, or its caller has paused it.
   enum Cause: CaseIterable {
     case byWindow, byPause
 
-    /// Continues the response.
+    /// Resumes the response: extends its receive window, or ends the caller's pause.
     func end(_ id: ExchangeID, _ stage: ShardStage) {
       switch self {
       case .byWindow: stage.inbox.send(.extendWindow(id, 100))
@@ -25,8 +25,8 @@ struct ShardBackpressureTests {
     }
   }
 
-  /// Sends a request, and receives 5 of the 9 bytes of its response's body, which is then paused. The rest of the
-  /// body, followed by `bytes`, is ready to be received.
+  /// Sends a request whose response has a body of 9 bytes, and pauses the response after 5 of them. The rest of the body is ready
+  /// to be received, followed by `bytes`.
   private func paused(
     _ cause: Cause, on stage: ShardStage, followedBy bytes: [UInt8] = [], _ change: (inout Timeouts) -> Void = { _ in }
   ) throws -> (ExchangeID, RecordingSink, ScriptedSocket) {
@@ -47,8 +47,8 @@ struct ShardBackpressureTests {
     return (id, sink, socket)
   }
 
-  /// Runs two iterations, and expects that the response ends complete, the bytes after it close its connection, and the
-  /// waiting request has another connection.
+  /// Runs two iterations of the loop. Expects that the paused response ends complete, that the bytes after it close its connection,
+  /// and that the waiting request gets another connection.
   private func expectSurplusRefused(
     _ stage: ShardStage, _ socket: ScriptedSocket, after sink: RecordingSink, _ waiting: RecordingSink
   ) async throws {
@@ -101,7 +101,9 @@ struct ShardBackpressureTests {
     #expect(stage.shard.pool.counters().total.closed == [.cancelled: 1])
   }
 
-  @Test("while a response is paused, no time limit except the total limit applies", arguments: Cause.allCases)
+  @Test(
+    "while the caller doesn't read a paused response, no time limit except the total limit applies",
+    arguments: Cause.allCases)
   func time(cause: Cause) async throws {
     let stage = ShardStage()
     let (id, sink, socket) = try paused(cause, on: stage) { $0.idle = .seconds(5) }
@@ -134,7 +136,7 @@ struct ShardBackpressureTests {
   }
 
   @Test(
-    "the client reads a discarded body up to the drain limit, even if the body arrives in very small parts",
+    "the client reads a response body that the caller discards up to the drain limit, even if it arrives in small parts",
     arguments: [1, 100, 4_000], [true, false])
   func drainLimit(pieceBytes: Int, isChunked: Bool) async throws {
     let limit = 10_000

@@ -8,11 +8,11 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard that waits for 100 (Continue)", .timeLimit(.minutes(10)))
+@Suite("An event loop that waits for 100 (Continue)", .timeLimit(.minutes(10)))
 struct ShardExpectationTests {
   private let stage = ShardStage()
 
-  /// Sends the head of a request with `Expect: 100-continue`, and returns the socket on which the request waits.
+  /// Sends the head of a request with `Expect: 100-continue`. Returns the socket on which the request waits for 100 (Continue).
   private func begin(_ body: RequestBody) throws -> (ExchangeID, RecordingSink, ScriptedSocket) {
     var request = EngineRequest(
       method: "PUT", uri: try URI("http://127.0.0.1:80/"), fields: ["Expect": "100-continue"], body: body)
@@ -32,7 +32,7 @@ struct ShardExpectationTests {
   }
 
   @Test(
-    "after an interim response other than 100 (Continue), the client still withholds the body of the request",
+    "after an interim response other than 100 (Continue), the client still waits with a body announced by Expect",
     arguments: [102, 103, 104, 199])
   func otherInterim(status: Int) async throws {
     let (_, sink, socket) = try begin(RequestBody("content"))
@@ -48,7 +48,9 @@ struct ShardExpectationTests {
     #expect(outcome.head?.status == 204 && outcome.informational == [status, 100])
   }
 
-  @Test("the client doesn't send a withheld body if a final response follows an interim response other than 100")
+  @Test(
+    "if a final response follows an interim response other than 100, the client doesn't send a body announced by Expect"
+  )
   func refusedAfterInterim() async throws {
     let (_, sink, socket) = try begin(RequestBody("content"))
     let head = socket.text
@@ -59,7 +61,7 @@ struct ShardExpectationTests {
     #expect(socket.text == head)
   }
 
-  @Test("a 417 response to a body that was already sent and can't be sent again is delivered as the final response")
+  @Test("if a body was already sent and can't be sent again, the client delivers a 417 response as the final response")
   func failedAfterBody() async throws {
     let (id, sink, socket) = try begin(RequestBody { writer in try await writer.write(Array("content".utf8)) })
     // The server doesn't send 100 in time, so the body is sent without it.
@@ -80,6 +82,6 @@ struct ShardExpectationTests {
 }
 
 extension ScriptedSocket {
-  /// The sent bytes as text.
+  /// The bytes that the client has sent on this socket, as text.
   fileprivate var text: String { String(decoding: sent, as: UTF8.self) }
 }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard flooded with data", .timeLimit(.minutes(10)))
+@Suite("An event loop flooded with data", .timeLimit(.minutes(10)))
 struct ShardFloodTests {
   @Test("after reading 1 MiB from one connection, the event loop serves the other connections before it continues")
   func flood() async throws {
@@ -36,7 +36,7 @@ struct ShardFloodTests {
   }
 
   @Test(
-    "a compressed response is decoded even if it begins in the loop iteration in which another response ended")
+    "the client decodes a compressed response even if it begins in the loop iteration in which another response ended")
   func codedOneAfterAnother() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
     let sinks = try (0..<2).map { _ in stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/"))).1 }

@@ -7,11 +7,11 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard whose peer stalls", .timeLimit(.minutes(10)))
+@Suite("An event loop whose peer stalls", .timeLimit(.minutes(10)))
 struct ShardLimitTests {
   private static let limit = Duration.seconds(5)
 
-  /// The point at which a peer stalls.
+  /// The phase of a request in which its peer, or the resolver, stops responding.
   enum Stall: CaseIterable {
     case poolWait, resolve, resolveProxy, resolveForSOCKS, connect, connectProxy, connectTunnel, socks, tls, tlsInTunnel
     case send, firstByte, afterInterim, head, body
@@ -46,7 +46,7 @@ struct ShardLimitTests {
       }
     }
 
-    /// The bytes that the peer sends before it stalls, after it has received something.
+    /// The bytes that the peer sends, once it has received something, before it stalls.
     fileprivate var reply: String? {
       switch self {
       case .tlsInTunnel: "HTTP/1.1 200 Connection established\r\n\r\n"
@@ -66,7 +66,7 @@ struct ShardLimitTests {
     }
   }
 
-  /// A request whose peer has just stalled. Sending the request and receiving the reply, if any, took 3 s each.
+  /// A request whose peer has just stalled. Sending the request and receiving the first part of the reply took 3 s each.
   private struct Stalled {
     let stage: ShardStage
     let id: ExchangeID
@@ -101,7 +101,7 @@ struct ShardLimitTests {
     }
   }
 
-  /// Returns a limit of 5 s for one phase and of 600 s for the others.
+  /// Returns timeouts with a limit of 5 s for one phase, and of 600 s for each other phase.
   private func timeouts(_ phase: Phase) -> Timeouts {
     var timeouts = Timeouts(everyPhase: .seconds(600), total: nil)
     switch phase {
@@ -164,7 +164,7 @@ struct ShardLimitTests {
     }
   }
 
-  /// Expects the request to fail when the limit has passed from now, and not a millisecond earlier.
+  /// Expects that the request fails when the 5 s limit of the phase has passed from now, and not a millisecond earlier.
   private func expectTimeout(of stalled: Stalled, in phase: Phase) async throws {
     stalled.stage.turn(after: Self.limit - .milliseconds(1))
     #expect(!stalled.sink.finished.isOpen)
@@ -196,7 +196,7 @@ struct ShardLimitTests {
   }
 
   @Test(
-    "each phase of a request has its own time limit, and one value can set them all, except the wait for 100 (Continue)"
+    "each phase of a request has its own time limit, and one value can set all limits except that for 100 (Continue)"
   )
   func timeouts() {
     var timeouts = Timeouts()

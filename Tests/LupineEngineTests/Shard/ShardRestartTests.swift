@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard that replays requests", .timeLimit(.minutes(10)))
+@Suite("An event loop that replays requests", .timeLimit(.minutes(10)))
 struct ShardRestartTests {
   private static let reset = SystemError(call: "send", code: 104)
   private static let ok = Array("HTTP/1.1 204 No Content\r\n\r\n".utf8)
@@ -18,7 +18,7 @@ struct ShardRestartTests {
     return request
   }
 
-  /// Opens `count` connections, each of which has served a request and is idle.
+  /// Opens `count` connections. Each has served a request and is idle.
   private func openIdle(_ count: Int, _ stage: ShardStage) throws -> [ScriptedSocket] {
     for _ in 0..<count { _ = stage.submit(try request()) }
     stage.turn()
@@ -34,7 +34,7 @@ struct ShardRestartTests {
   }
 
   @Test(
-    "single-use proxy credentials open one tunnel, and a second request that needs a tunnel fails before it is sent")
+    "with proxy credentials that can be used only once, one tunnel opens, and a second tunnel's request fails unsent")
   func singleUse() throws {
     let stage = ShardStage(proxy: .fixed(try Proxy(.http, host: "127.0.0.1", port: 1)))
     var tunneled = EngineRequest(uri: try URI("https://127.0.0.1/"))
@@ -105,7 +105,9 @@ struct ShardRestartTests {
     #expect(await sink.outcome.metrics?.replayCount == count)
   }
 
-  @Test("a request isn't replayed on a connection that closed in the loop iteration in which its last response ended")
+  @Test(
+    "the client doesn't replay a request on a connection that closed in the loop iteration in which its last response ended"
+  )
   func endBehindResponse() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 2 }
     let sockets = try openIdle(2, stage)

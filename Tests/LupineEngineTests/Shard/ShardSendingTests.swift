@@ -8,12 +8,12 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard that sends", .timeLimit(.minutes(10)))
+@Suite("An event loop that sends requests", .timeLimit(.minutes(10)))
 struct ShardSendingTests {
   private static let brokenPipe = SystemError(call: "send", code: 32)
 
   @Test(
-    "if sending fails after the response has arrived, the complete response is delivered, even with a full receive window"
+    "if sending fails after the response has arrived, the client delivers all of it, even with a full receive window"
   )
   func answeredBeforeSendingFails() async throws {
     let stage = ShardStage()
@@ -27,7 +27,7 @@ struct ShardSendingTests {
     socket.sendFailure = Self.brokenPipe
     socket.roomBytes = .max
     stage.turn(socket)
-    // The socket isn't watched for room to write any more.
+    // The poller no longer watches the socket for room to write.
     #expect(stage.network.event(of: socket).isEmpty && !sink.finished.isOpen)
     stage.inbox.send(.extendWindow(id, 100))
     stage.turn(socket)
@@ -75,7 +75,7 @@ struct ShardSendingTests {
       "\(String(describing: error))")
   }
 
-  @Test("a POST isn't sent on another connection if a part was already written to the first connection")
+  @Test("the client doesn't send a POST on another connection if it has already written a part to the first connection")
   func failsAfterPart() async throws {
     let stage = ShardStage()
     let (_, first) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))
@@ -148,7 +148,7 @@ struct ShardSendingTests {
     #expect(await sink.outcome.head?.status == 204)
   }
 
-  /// Begins an upload on a connection that accepts only 1,000 bytes at first.
+  /// Starts an upload on a connection that accepts only 1,000 bytes at first.
   private func beginUpload(
     on stage: ShardStage, windowBytes: Int = .max
   ) throws -> (ExchangeID, RecordingSink, ScriptedSocket) {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard with TLS", .timeLimit(.minutes(10)))
+@Suite("An event loop with TLS connections", .timeLimit(.minutes(10)))
 struct ShardTLSTests {
   private let stage = makeStage()
 
@@ -92,7 +92,7 @@ struct ShardTLSTests {
     let socket = try connect(&server)
     server.receive(socket.sent.span.bytes)
     socket.sent = []
-    // A record of application data that isn't encrypted.
+    // A TLS record of application data that isn't encrypted.
     socket.arrivals = [.bytes([23, 3, 3, 0, 32] + [UInt8](repeating: 7, count: 32))]
     stage.turn(socket)
     try #require(sink.finished.isOpen)
@@ -164,7 +164,7 @@ struct ShardTLSTests {
     let sinks = try (0..<2).map { _ in stage.submit(try request).1 }
     var server = try server()
     let socket = try connect(&server)
-    // Four records, each 22 bytes longer than its content.
+    // The response takes four TLS records, each of which is 22 bytes longer than its content.
     let head = "HTTP/1.1 200 OK\r\nContent-Length: "
     let bodyCount = Buffers.byteCount - 4 * 22 - head.utf8.count - 5 - 4
     try write(
@@ -177,7 +177,7 @@ struct ShardTLSTests {
   }
 
   @Test(
-    "data that arrived together with the last TLS handshake message is read, although no socket event follows")
+    "the client reads data that arrived with the last TLS handshake message, although no socket event follows")
   func behindHandshake() async throws {
     let stage = ShardStage {
       $0.tls.verification = .none
@@ -193,7 +193,7 @@ struct ShardTLSTests {
 
   // MARK: TLS with a proxy
 
-  /// How the proxy ends the connection together with a response.
+  /// The way in which a TLS proxy ends the connection right after a response.
   enum ProxyEnding: CaseIterable {
     case closeNotify, closeWithoutNotify
   }
@@ -258,8 +258,8 @@ struct ShardTLSTests {
       server: TLSContext(serverCertificatePEM: identity.certificatePEM, privateKeyPEM: identity.privateKeyPEM))
   }
 
-  /// Runs iterations until the handshake is done and the first request is sent. The server's `words` arrive together
-  /// with its last handshake message.
+  /// Runs iterations of the loop until the TLS handshake is done and the client has sent its first request. The server sends
+  /// `words` together with its last handshake message.
   private func connect(
     _ server: inout TLSSession, _ other: ShardStage? = nil, andSay words: String = ""
   ) throws -> ScriptedSocket {
@@ -283,14 +283,14 @@ struct ShardTLSTests {
     deliver(&server, socket)
   }
 
-  /// Returns the bytes that the socket's last arrival consists of.
+  /// Returns the bytes that the socket is to receive last.
   private func lastArrival(_ socket: ScriptedSocket) throws -> [UInt8] {
     var bytes: [UInt8]?
     if case .bytes(let last) = socket.arrivals.last { bytes = last }
     return try #require(bytes)
   }
 
-  /// Queues the server's output so that one read returns all of it, if the buffer has room.
+  /// Moves the server's TLS output to the socket, so that one read by the client returns all of it if the client's buffer has room.
   private func deliver(_ server: inout TLSSession, _ socket: ScriptedSocket) {
     var output: [UInt8] = []
     if case .bytes(let before) = socket.arrivals.last {

@@ -5,10 +5,10 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("Tables of a shard")
+@Suite("Tables of an event loop")
 struct ShardTableTests {
   @Test(
-    "the table with serial numbers as keys behaves like a dictionary under random changes",
+    "the event loop's table with serial numbers as keys behaves like a dictionary under random changes",
     arguments: 1...20 as ClosedRange<UInt64>)
   func serials(seed: UInt64) {
     var random = SplitMix64(seed: seed)
@@ -30,7 +30,7 @@ struct ShardTableTests {
     #expect(table.isEmpty && table.values.isEmpty)
   }
 
-  @Test("the table with increasing serial numbers keeps its oldest entry while 100,000 others are added")
+  @Test("the event loop's table with increasing serial numbers keeps its oldest entry while 100,000 others are added")
   func oldest() {
     var table = SerialTable<UInt64>()
     table[0] = 7
@@ -44,7 +44,9 @@ struct ShardTableTests {
     #expect(table[99_999] == 99_999)
   }
 
-  @Test("looking up a removed connection returns nil, even if another connection has reused its slot in the table")
+  @Test(
+    "looking up a removed connection in the event loop's table returns nil, even if its slot contains another connection"
+  )
   func staleName() {
     var table = ConnectionTable<String>()
     let first = ConnectionID(serial: 1, slot: 3)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard", .timeLimit(.minutes(10)))
+@Suite("An event loop in rare situations", .timeLimit(.minutes(10)))
 struct ShardTests {
   private static let brokenPipe = SystemError(call: "send", code: 32)
 
@@ -18,7 +18,7 @@ struct ShardTests {
     return request
   }
 
-  /// Returns a response that exactly fills one read of the loop, so that the loop reads again.
+  /// Returns a response whose size is exactly that of the loop's read buffer, so that the loop reads again.
   private func fillingResponse(_ fields: String = "") -> [UInt8] {
     let head = "HTTP/1.1 200 OK\r\n\(fields)Content-Length: "
     let bodyCount = Buffers.byteCount - head.utf8.count - 5 - 4
@@ -48,7 +48,7 @@ struct ShardTests {
     #expect(await sinks[1].outcome.head?.status == 204)
   }
 
-  @Test("a long response body is read in parts as large as the receive window, up to 256 KiB")
+  @Test("the client reads a long response body in parts as large as the receive window, up to 256 KiB")
   func pieces() throws {
     for (windowBytes, reads) in [(Int.max, [65_536, 262_144, 262_144, 177]), (200_000, [65_536, 134_541])] {
       let stage = ShardStage()
@@ -97,7 +97,7 @@ struct ShardTests {
     let (_, sink) = stage.submit(try request())
     stage.turn()
     stage.inbox.send(.shutDown(isGraceful: false, completion: nil))
-    // By then another attempt to get a descriptor is due.
+    // After one second, another attempt to get a descriptor is due.
     stage.turn(after: .seconds(1))
     try #require(sink.finished.isOpen)
     #expect(await sink.outcome.error?.code == .shutDown)
@@ -168,7 +168,7 @@ struct ShardTests {
     #expect(await sink.outcome.text == "hello")
   }
 
-  @Test("after a protocol upgrade, received bytes are delivered in order, even if sending to the server fails")
+  @Test("after a protocol upgrade, the client delivers received bytes in order, even if sending to the server fails")
   func handedOverInOrder() async throws {
     let stage = ShardStage()
     let (_, sink) = stage.submit(
@@ -213,7 +213,7 @@ struct ShardTests {
   }
 
   @Test(
-    "if the drain limit is 0, a response that the caller discards ends immediately, whatever its framing",
+    "if the drain limit is 0 bytes, a response whose body the caller discards ends immediately, whatever its framing",
     arguments: [
       "Content-Length: 1", "Transfer-Encoding: chunked",
     ])
@@ -232,7 +232,7 @@ struct ShardTests {
     #expect(stage.shard.connections.pooled.isEmpty && stage.shard.pool.counters().total.closed == [.bodyUnwanted: 1])
   }
 
-  @Test("a connection that epoll can't watch for events is closed when it becomes idle")
+  @Test("the client closes a connection that epoll can't watch for events when the connection becomes idle")
   func unwatchable() async throws {
     let stage = ShardStage()
     let (id, held) = stage.submit(try request(), windowBytes: 5)
@@ -285,7 +285,7 @@ struct ShardTests {
   }
 
   @Test(
-    "a request on an idle connection that had never served a request is replayed if the connection is lost")
+    "the client replays a request if its connection is lost, even if no earlier request had used the idle connection")
   func idleAndUnused() async throws {
     let stage = ShardStage()
     let sinks = try (0..<2).map { _ in stage.submit(try request()).1 }

@@ -9,9 +9,9 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard whose verifiers may block", .timeLimit(.minutes(10)))
+@Suite("An event loop whose certificate verifiers may block", .timeLimit(.minutes(10)))
 struct ShardVerificationTests {
-  /// The jobs that a shard has handed to other threads. The test runs them.
+  /// Collects the jobs that a shard would run on other threads. The test runs them when it wants to.
   private final class Jobs: Sendable {
     let waiting = Mutex<[@Sendable () -> Void]>([])
     let calls = Atomic(0)
@@ -22,7 +22,7 @@ struct ShardVerificationTests {
       waiting.withLock { $0.append(job) }
     }
 
-    /// Runs the jobs and releases them, because they retain the verifier, which retains this object.
+    /// Runs the collected jobs and releases them. They retain the verifier, which retains this object.
     func run() {
       let jobs = waiting.withLock { waiting in
         defer { waiting = [] }
@@ -64,7 +64,8 @@ struct ShardVerificationTests {
     EngineRequest(uri: try URI("https://127.0.0.1/"), timeouts: timeouts)
   }
 
-  /// Passes bytes between the client and the server once.
+  /// Passes the client's bytes to the TLS server and the server's output back, once. Returns whether the server's handshake is
+  /// done.
   private func exchange(_ stage: ShardStage, _ socket: ScriptedSocket, _ server: inout TLSSession) throws -> Bool {
     server.receive(socket.sent.span.bytes)
     socket.sent = []
@@ -76,7 +77,7 @@ struct ShardVerificationTests {
     return isDone
   }
 
-  /// Opens a connection until its verifier must be called.
+  /// Opens a connection, and performs its TLS handshake up to the point at which the certificate verifier must be called.
   private func waiting(_ stage: ShardStage, _ server: inout TLSSession) throws -> ScriptedSocket {
     let socketCount = stage.network.sockets.count
     stage.turn()
@@ -119,7 +120,7 @@ struct ShardVerificationTests {
     jobs.run()
     stage.turn()
     #expect(await sink.outcome.error?.code == .tlsFailed)
-    // The alert with the refusal.
+    // The client has sent the TLS alert for the refusal.
     #expect(!socket.sent.isEmpty)
   }
 
@@ -139,7 +140,7 @@ struct ShardVerificationTests {
     #expect(stage.shard.pool.counters().total.idle == 0)
   }
 
-  @Test("if a request is cancelled, its certificate verifier isn't called any more, or the verdict is ignored")
+  @Test("if a request is cancelled, its certificate verifier isn't called, or the verifier's decision is ignored")
   func canceled() async throws {
     let stage = stage()
     let (id, sink) = stage.submit(try request())

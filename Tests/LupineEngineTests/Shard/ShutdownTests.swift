@@ -121,7 +121,7 @@ struct ShutdownTests {
     #expect(counters.origins.first?.connections == counters.total)
   }
 
-  @Test("a request beyond the limit of waiting requests is refused with an error that contains the limit")
+  @Test("the engine refuses a request beyond the limit of waiting requests with an error that contains the limit")
   func tooManyWaiting() async throws {
     let arrived = Gate()
     let origin = try OriginServer.silent(opening: arrived)

@@ -4,7 +4,7 @@ import LupineEngine
 import LupineOrigin
 import Testing
 
-@Suite("Upgrade", .timeLimit(.minutes(10)))
+@Suite("Upgrade to another protocol", .timeLimit(.minutes(10)))
 struct UpgradeTests {
   private func request(_ origin: OriginServer, _ body: RequestBody) throws -> EngineRequest {
     EngineRequest(

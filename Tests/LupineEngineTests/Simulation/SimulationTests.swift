@@ -12,11 +12,11 @@ import Testing
 
 @Suite("The engine in simulations")
 struct SimulationTests {
-  /// The default number of seeds; the environment can override it.
+  /// The default number of schedules to simulate, one per seed. LUPINE_SIMULATION_SEEDS overrides it.
   private static let seedCount: UInt64 = 1_500
 
   private struct Settings {
-    /// The only seed to run, or nil to run all.
+    /// The only seed to simulate, or nil to simulate all.
     var seed: UInt64?
     var first: UInt64 = 1
     var count = UInt64(repetitions(of: Int(seedCount)))
@@ -32,7 +32,7 @@ struct SimulationTests {
     }
   }
 
-  /// The outcomes that a full set of schedules must produce; otherwise the simulation covers too little.
+  /// The outcomes of requests that all schedules together must produce. If one never occurs, the simulation covers too little.
   private static let endings: Set<String> = [
     "success", "switched", "sent again", "cancelled", "hostNotFound", "resolveFailed", "outOfResources",
     "connectionRefused", "connectFailed", "proxyFailed", "connectionLost", "malformedResponse", "bodyTooLarge",
@@ -41,10 +41,10 @@ struct SimulationTests {
   ]
 
   @Test(
-    "every request in the simulation ends exactly once, with a response or a justified error, and frees all resources")
+    "every simulated request ends exactly once, with a response or a justified error, and all resources are freed")
   func schedules() async throws {
     let settings = Settings()
-    // On a separate thread, because tests that wait for real time run concurrently.
+    // The simulation runs on a separate thread, because tests that wait for real time run concurrently.
     let (failure, endings) = try await withCheckedThrowingContinuation {
       (continuation: CheckedContinuation<(String?, Set<String>), any Error>) in
       do {
@@ -75,7 +75,7 @@ struct SimulationTests {
     return (nil, endings)
   }
 
-  /// Runs one schedule with a trace of every event, and returns a description of the broken rule, or nil.
+  /// Simulates one schedule, and prints a trace of every event. Returns a description of the broken rule, or nil if there is none.
   private static func describe(_ seed: UInt64) -> String? {
     // Unbuffered, so that the last line before a crash is written.
     let simulation = Simulation(seed: seed) { line in
@@ -93,7 +93,7 @@ struct SimulationTests {
   }
 }
 
-/// A file that holds the current seed, which identifies the schedule that crashed or hung.
+/// A file that contains the current seed. After a crash or a hang, it identifies the schedule.
 private struct SeedFile {
   private let descriptor: CInt
 

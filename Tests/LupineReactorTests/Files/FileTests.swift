@@ -18,7 +18,7 @@ struct FileTests {
     #expect(output == bytes)
   }
 
-  @Test("reading a file appends the bytes to the output buffer")
+  @Test("reading a file appends the file's bytes to the output buffer")
   func appends() throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)

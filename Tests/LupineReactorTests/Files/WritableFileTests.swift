@@ -115,7 +115,8 @@ struct WritableFileTests {
     #expect(try file.byteCount() == 10)
   }
 
-  @Test("after a partial write, the rest is written, and a write that accepts no bytes is an error")
+  @Test(
+    "after a write that accepts only some bytes, the rest is written, and a write that accepts no bytes is an error")
   func shortWrites() throws {
     var starts: [Int] = []
     try WritableFile.writeAll(10) { done throws(SystemError) in
@@ -137,9 +138,9 @@ struct WritableFileTests {
     try WritableFile.writeAll(0) { _ throws(SystemError) in nil }
   }
 
-  @Test("an error that close returns for a written file is reported")
+  @Test("if close returns an error for a written file, the error is thrown")
   func closing() {
-    // A number that is never in use, because it is above any limit of descriptors.
+    // This descriptor number is never in use, because it is above any limit of descriptors.
     #expect(throws: SystemError(call: "close", code: EBADF)) {
       let descriptor = FileDescriptor(owning: .max)
       try descriptor.close()
@@ -167,7 +168,7 @@ struct WritableFileTests {
   }
 }
 
-/// A temporary folder for files, removed with them.
+/// A temporary folder for a test's files. Its deallocation deletes the folder with the files.
 private struct Folder {
   let path: String
 

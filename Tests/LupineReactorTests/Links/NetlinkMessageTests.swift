@@ -12,7 +12,7 @@ struct NetlinkMessageTests {
     (NetlinkVectors.links + NetlinkVectors.addresses + NetlinkVectors.routes).map(bytes(hex:))
   }
 
-  /// Returns a message with a payload, padded to a multiple of 4.
+  /// Returns the bytes of a netlink message with this payload, padded to a multiple of 4 bytes.
   private func message(_ type: UInt16, flags: UInt16 = 0, length: UInt32? = nil, _ payload: [UInt8]) -> [UInt8] {
     var message: [UInt8] = []
     func append(_ value: some FixedWidthInteger) { withUnsafeBytes(of: value) { message += $0 } }
@@ -35,7 +35,7 @@ struct NetlinkMessageTests {
     return bytes
   }
 
-  @Test("the parser finds all links, addresses and routes of the network namespace in recorded netlink dumps")
+  @Test("the netlink parser finds all links, addresses and routes of the network namespace in recorded netlink dumps")
   func dumps() throws {
     let messages = try recorded().flatMap { try NetlinkMessage.messages(in: $0) }
     let links = messages.compactMap { if case .link(let link) = $0 { link } else { nil } }
@@ -65,7 +65,7 @@ struct NetlinkMessageTests {
     for datagram in recorded() where datagram.count < 2_000 {
       let whole = try NetlinkMessage.messages(in: datagram)
       for count in datagram.indices {
-        // At the end of a message, the earlier messages are complete.
+        // If the dump is truncated at the end of a message, the earlier messages are complete.
         if let messages = try? NetlinkMessage.messages(in: Array(datagram[..<count])) {
           #expect(messages.elementsEqual(whole.prefix(messages.count)))
           #expect(count % 4 == 0)
@@ -126,7 +126,7 @@ struct NetlinkMessageTests {
       try NetlinkMessage.messages(in: message(2, code + [UInt8](repeating: 0, count: 16))) == [.failed(code: EACCES)])
     #expect(try NetlinkMessage.messages(in: message(3, flags: 0x12, [0, 0, 0, 0])) == [.interrupted, .done])
     #expect(try NetlinkMessage.messages(in: message(999, [1, 2, 3])).isEmpty)
-    // Routes of other families, multicast routes and routes for some sources.
+    // Routes of other families, multicast routes, and routes that apply only to some source addresses.
     let routes: [[UInt8]] = [
       [28, 0, 0, 0, 254, 0, 0, 1, 0, 0, 0, 0], [2, 0, 0, 0, 254, 0, 0, 5, 0, 0, 0, 0],
       [2, 0, 8, 0, 254, 0, 0, 1, 0, 0, 0, 0],
@@ -135,7 +135,7 @@ struct NetlinkMessageTests {
   }
 }
 
-/// Converts hex digits to bytes.
+/// Returns the bytes that a string of hex digits represents.
 func bytes(hex: String) -> [UInt8] {
   let digits = Array(hex.utf8)
   return stride(from: 0, to: digits.count, by: 2).map {

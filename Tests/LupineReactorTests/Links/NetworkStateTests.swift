@@ -17,7 +17,7 @@ struct NetworkStateTests {
     return state
   }
 
-  /// Describes the path to an address, or to any host.
+  /// Returns a description of the network path to an address, or to any host if `text` is nil. Returns "none" if there is no path.
   private func path(_ state: NetworkState, _ text: String?) throws -> String {
     let address = try text.map { try #require(IPAddress($0)) }
     guard let path = state.path(to: address) else { return "none" }
@@ -62,7 +62,7 @@ struct NetworkStateTests {
   }
 
   @Test(
-    "a network link that is down or has no carrier provides no network path",
+    "there is no network path over a network link that is down or has no carrier",
     arguments: [0, UInt32(IFF_UP), UInt32(IFF_RUNNING)])
   func linkDown(flags: UInt32) throws {
     var state = try recorded()
@@ -76,7 +76,7 @@ struct NetworkStateTests {
   }
 
   @Test(
-    "the most specific usable network route applies, and of equally specific routes, the one with the lowest metric")
+    "the most specific usable network route applies, or of equally specific routes the one with the lowest metric")
   func preference() throws {
     let base = state(link(1), link(2, "wwan0"), try address(1, "10.0.0.1"), try address(2, "10.1.0.1"))
     var state = base
@@ -89,7 +89,8 @@ struct NetworkStateTests {
     #expect(try path(state, "8.8.8.8") == "cellular by gateway")
     state.add(.route(NetworkRoute(destination: try ip("8.8.0.0"), prefixLength: 16, priority: 0, outcome: .refused)))
     #expect(try path(state, "8.8.8.8") == "none" && path(state, "8.9.8.8") == "cellular by gateway")
-    // A refusal with a higher metric is only a last resort, as in the kernel's own default route of IPv6.
+    // A route that refuses packets and has a higher metric applies only if there is no other, like the kernel's default route of
+    // IPv6.
     state.add(.route(NetworkRoute(destination: .ipv4(0), prefixLength: 0, priority: .max, outcome: .refused)))
     #expect(try path(state, "9.9.9.9") == "wired by gateway")
   }
@@ -112,7 +113,7 @@ struct NetworkStateTests {
   }
 
   @Test(
-    "a modem interface counts as cellular, an interface whose name starts with wl as Wi-Fi, and any other as wired",
+    "NetworkState treats a modem interface as cellular, an interface named wl… as Wi-Fi, and any other as wired",
     arguments: [
       ("wwan0", "", 1, .cellular), ("wwp0s20u4", "", 1, .cellular), ("rmnet0", "", 1, .cellular),
       ("mobile", "wwan", 1, .cellular), ("data", "rmnet", 1, .cellular), ("usb0", "", 519, .cellular),
@@ -124,7 +125,7 @@ struct NetworkStateTests {
     #expect(link.medium == medium)
   }
 
-  @Test("if the caller refuses a medium such as cellular, the links of that medium are treated as down")
+  @Test("if the caller refuses a medium such as cellular, NetworkState treats the links of that medium as down")
   func refusedMedium() throws {
     let mobile = state(link(1, "wwan0"), try address(1, "10.0.0.1"), try route("0.0.0.0", 0, [1]))
     #expect(mobile.path(to: nil)?.medium == .cellular && mobile.hasRoute())
@@ -138,7 +139,7 @@ struct NetworkStateTests {
     #expect(both.linksToAnyHost.map(\.name) == ["wwan0", "wlan0"])
   }
 
-  @Test("a route to only the local network counts as a route, although it reaches no other hosts")
+  @Test("a route to the local network counts as a network path, although it reaches no other hosts")
   func localRoute() throws {
     let local = state(link(1), try address(1, "10.0.0.1"), try route("10.0.0.0", 8, [1]))
     #expect(local.hasRoute() && local.path(to: nil) == nil && local.linksToAnyHost.isEmpty)
@@ -158,7 +159,8 @@ struct NetworkStateTests {
     #expect(try path(NetworkState.current(), "127.0.0.1") == "local")
   }
 
-  @Test("a network watch reports the current state soon, and its thread ends when the caller releases the watch")
+  @Test(
+    "a network watch reports the current network state soon, and its thread ends when the caller releases the watch")
   func watch() async throws {
     let (reports, continuation) = AsyncStream.makeStream(of: Bool.self)
     var watch: NetworkWatch? = try NetworkWatch { [ending = Ending(continuation)] report in
@@ -168,11 +170,11 @@ struct NetworkStateTests {
     #expect(await iterator.next() == true)
     withExtendedLifetime(watch) {}
     watch = nil
-    // The thread releases the handler when it ends.
+    // The thread releases its handler when it ends.
     while await iterator.next() != nil {}
   }
 
-  /// Ends a sequence of reports when it is released.
+  /// An object whose release ends a sequence of reports.
   private final class Ending: Sendable {
     private let continuation: AsyncStream<Bool>.Continuation
     init(_ continuation: AsyncStream<Bool>.Continuation) { self.continuation = continuation }

@@ -32,7 +32,7 @@ struct BusyPollTests {
 
   @Test("an event loop that may busy-poll runs every job and reports every event, whether it is polling or sleeping")
   func loop() async throws {
-    // Long enough that the loop polls in nearly all waits.
+    // The limit is so long that the loop polls in nearly all waits.
     let loop = try EventLoop(busyPoll: .milliseconds(20))
     let pair = try SocketPair()
     let (tokens, continuation) = AsyncStream.makeStream(of: UInt64.self)

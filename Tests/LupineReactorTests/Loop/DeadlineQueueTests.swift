@@ -9,7 +9,7 @@ struct DeadlineQueueTests {
   enum Step: Sendable {
     case set(String, UInt64?)
     case remove(String)
-    /// Pops all deadlines up to the given time and expects these keys in this order.
+    /// Removes all deadlines up to the given time, and expects these keys in this order.
     case expire(UInt64, [String])
     case earliest(UInt64?)
   }
@@ -32,7 +32,7 @@ struct DeadlineQueueTests {
     ),
     (
       "the entry that fills a gap moves up if necessary",
-      // The heap is 1, 10 2, 11 12 3. The removal of "11" moves "3" below "10".
+      // The heap contains 1, then 10 and 2, then 11, 12 and 3. The removal of "11" puts "3" below "10", from where it must move up.
       [
         .set("1", 1), .set("10", 10), .set("2", 2), .set("11", 11), .set("12", 12), .set("3", 3), .remove("11"),
         .expire(99, ["1", "2", "3", "10", "12"]),
@@ -41,7 +41,7 @@ struct DeadlineQueueTests {
   ]
 
   @Test(
-    "the operations on the deadline queue in each sequence of the test table have the expected results",
+    "the event loop's deadline queue has the expected results for each sequence of operations in the test table",
     arguments: histories)
   func history(_ history: (name: String, steps: [Step])) {
     var queue = DeadlineQueue<String>()
@@ -59,7 +59,7 @@ struct DeadlineQueueTests {
   }
 
   @Test(
-    "10,000 random operations on the deadline queue have the same results as on a dictionary",
+    "10,000 random operations on the event loop's deadline queue have the same results as on a dictionary",
     arguments: [1, 2, 3] as [UInt64])
   func random(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)

@@ -20,7 +20,7 @@ struct EventLoopTests {
     let (tokens, continuation) = AsyncStream.makeStream(of: String.self)
     let probe = Probe(loop) { events, _ in
       for event in events {
-        // The pair is drained before the test is notified, because the test writes again then.
+        // The handler drains the socket before it notifies the test, because the test then writes again.
         pair.drain()
         continuation.yield("\(event.token)\(event.isReadable ? "r" : "")\(event.isWritable ? "w" : "")")
       }
@@ -45,7 +45,7 @@ struct EventLoopTests {
     let probe = Probe(loop) { events, _ in
       for event in events where event.isWritable {
         continuation.yield(event.token)
-        // Events are level-triggered: with the old interest the loop would iterate forever.
+        // Events are level-triggered: with the old interest, the loop would iterate forever.
         #expect(throws: Never.self) { try loop.rewatch(pair.first, .readable, token: 1) }
       }
       return nil
@@ -78,7 +78,7 @@ struct EventLoopTests {
       let echo = await iterator.next()
       #expect(echo == number)
     }
-    // Many messages at a time.
+    // Many messages are sent at the same time.
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<4 {
         group.addTask {
@@ -110,7 +110,7 @@ struct EventLoopTests {
     for _ in 0..<1_000 { loop.wake() }
     gate.signal()
     await iterator.next()
-    // The probe runs this as a job, before the iteration that the job causes.
+    // This call runs as a job on the loop, before the iteration that the job causes.
     let count = await probe.turnCount
     #expect(count == 2)
     loop.stop()
@@ -156,14 +156,14 @@ struct EventLoopTests {
     #expect(Set(results.map(\.sum)) == Set(1...200))
     let threads = Set(results.map(\.thread))
     #expect(threads.count == 1)
-    // All jobs may have run before the first iteration.
+    // All jobs may have run before the loop's first iteration.
     loop.wake()
     var iterator = turns.makeAsyncIterator()
     #expect(await iterator.next() == threads.first)
     loop.stop()
   }
 
-  @Test("an event loop's isCurrent is true only on the loop's thread")
+  @Test("an event loop's isCurrent is true only in code that runs on the loop's thread")
   func current() async throws {
     let loops = [try EventLoop(), try EventLoop()]
     for loop in loops { try loop.start(name: "lupine-test", handler: Probe(loop)) }
@@ -195,7 +195,7 @@ struct EventLoopTests {
     }
   }
 
-  @Test("a job that was enqueued before the event loop stopped is still run")
+  @Test("a job that is enqueued before the event loop stops still runs")
   func stopRunsJobs() async throws {
     let loop = try EventLoop()
     let gate = DispatchSemaphore(value: 0)
@@ -224,7 +224,7 @@ struct EventLoopTests {
   func lateJobs() async throws {
     let loop = try EventLoop()
     let (ended, continuation) = AsyncStream.makeStream(of: Void.self)
-    // A separate function, so that only the loop's thread retains the handler, and releases it when the thread ends.
+    // This is a separate function so that only the loop's thread retains the handler, and releases it when the thread ends.
     func start() throws {
       try loop.start(name: "lupine-test", handler: Probe(loop, onRelease: { continuation.yield() }))
     }

@@ -18,7 +18,7 @@ struct InstantTests {
       (0, .milliseconds(1_500), 1_500_000_000),
       (0, Duration(secondsComponent: 0, attosecondsComponent: 999_999_999), 0),
       (0, Duration(secondsComponent: 1, attosecondsComponent: 1_999_999_999), 1_000_000_001),
-      // Both sides of the largest number of units of 512 attoseconds that 64 bits hold.
+      // The values on both sides of the largest number of units of 512 attoseconds that 64 bits can represent.
       (0, Duration(secondsComponent: 9_444, attosecondsComponent: 732_965_739_290_427_391), 9_444_732_965_739),
       (0, Duration(secondsComponent: 9_444, attosecondsComponent: 732_965_740_000_000_000), 9_444_732_965_740),
       (7, .seconds(86_400), 86_400_000_000_007),

@@ -6,13 +6,13 @@ import Testing
 
 @testable @_spi(Loop) import LupineReactor
 
-/// The numbers of the tasks that have taken a step, in order.
+/// Records the order in which tasks take steps, as the tasks' numbers.
 private final class StepLog: Sendable {
   private let numbers = Mutex<[Int]>([])
 
   var all: [Int] { numbers.withLock { $0 } }
 
-  /// Records a step. It is nonisolated, so that calls may change the executor.
+  /// Records a step of the task with this number. The function is nonisolated, so that calling it may change the executor.
   @inline(never)
   func step(_ number: Int) async { numbers.withLock { $0.append(number) } }
 }
@@ -108,7 +108,7 @@ struct LoopTaskExecutorTests {
   }
 }
 
-/// Returns the number of wake-ups in the loop's eventfd, or nil if it can't be read.
+/// Returns the number of wake-ups that are pending in the loop's eventfd, or nil if it can't be read.
 private func wakeUpCount(of loop: EventLoop) -> Int? {
   let file = open("/proc/self/fdinfo/\(loop.eventDescriptor.number)", O_RDONLY)
   var text = [UInt8](repeating: 0, count: 1_024)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A mailbox with several senders and one reader")
 struct MailboxTests {
-  @Test("only posting a message to an empty mailbox requires a wake-up of the receiver")
+  @Test("posting a message requires a wake-up of the receiver only if the mailbox is empty")
   func wakesOnce() {
     let mailbox = Mailbox<Int>()
     var taken: [Int] = []

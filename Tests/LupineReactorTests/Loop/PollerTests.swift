@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Poller")
 struct PollerTests {
-  /// Returns the ready descriptors as tokens and flags: "7r", "7w", "7rw".
+  /// Returns the sockets that the poller reports as ready, as their tokens with flags: "7r" (readable), "7w" (writable) or "7rw".
   private func ready(_ poller: inout Poller) throws -> Set<String> {
     var events: [Poller.Event] = []
     try poller.wait(until: .now, now: .now, into: &events)
@@ -43,7 +43,7 @@ struct PollerTests {
   func many() throws {
     var poller = try Poller(batchMax: 2)
     let pairs = try (0..<20).map { _ in try SocketPair() }
-    // An optimized build would close the sockets after their last use.
+    // Keeps the sockets open. An optimized build would close them after their last use.
     defer { withExtendedLifetime(pairs) {} }
     for (index, pair) in pairs.enumerated() {
       pair.write()
@@ -80,9 +80,9 @@ struct PollerTests {
     #expect(try ready(&poller) == ["5rw"])
   }
 
-  @Test("closing a descriptor ends its events, and a new descriptor with the same number has events with the new token")
+  @Test("after a descriptor is closed, the poller reports only the token of a new descriptor with the same number")
   func staleTokens() throws {
-    // Numbers this high aren't reused by other tests in the meantime; some have thousands of connections.
+    // Descriptor numbers this high aren't reused by other tests in the meantime. Some of these tests have thousands of connections.
     var limit = rlimit()
     try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
     let lowest = CInt(clamping: limit.rlim_cur) - 64
@@ -104,7 +104,7 @@ struct PollerTests {
     }
   }
 
-  @Test("waiting for the poller's events appends them to the given array")
+  @Test("waiting for the poller's events appends the events to the given array")
   func appends() throws {
     var poller = try Poller()
     let pair = try SocketPair()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Thread", .timeLimit(.minutes(10)))
 struct ThreadTests {
-  /// An object that reports its release.
+  /// An object that calls a closure when it is deallocated.
   private final class Tracer: Sendable {
     let onRelease: @Sendable () -> Void
     init(_ onRelease: @escaping @Sendable () -> Void) { self.onRelease = onRelease }

@@ -6,7 +6,9 @@ import Testing
 
 @Suite("Worker threads", .timeLimit(.minutes(10)))
 struct WorkerThreadsTests {
-  @Test("as many worker jobs as the limit run at the same time, and further jobs wait until a running job has ended")
+  @Test(
+    "as many jobs as the limit of worker threads run at the same time, and further jobs wait until a running job has ended"
+  )
   func limit() throws {
     struct Progress {
       var enteredCount = 0

@@ -34,7 +34,7 @@ struct AddressCacheTests {
   }
 
   @Test(
-    "after a temporary lookup failure, the address cache keeps neither the failure nor the name's earlier addresses",
+    "after a temporary lookup failure, the address cache contains neither the failure nor the name's earlier addresses",
     arguments: ResolveError.Kind.allCases)
   func failures(kind: ResolveError.Kind) {
     var cache = make()
@@ -65,7 +65,7 @@ struct AddressCacheTests {
     #expect(cache.answer(for: "a", now: at(1e9)) == found())
   }
 
-  @Test("if the address cache is full, the least recently used name is removed")
+  @Test("if the address cache is full, a new name replaces the least recently used name")
   func leastRecentlyUsed() {
     var cache = make { $0.cacheEntriesMax = 3 }
     for name in ["a", "b", "c"] { cache.store(found(), for: name, askedAt: at(0)) }
@@ -89,7 +89,7 @@ struct AddressCacheTests {
     #expect(cache.answer(for: "3975", now: at(0)) == nil)
   }
 
-  @Test("a name that is removed from the address cache isn't found any more, and leaves room for another name")
+  @Test("a name that is removed from the address cache isn't found afterward, and leaves room for another name")
   func removal() {
     var cache = make { $0.cacheEntriesMax = 2 }
     for name in ["a", "b"] { cache.store(found(), for: name, askedAt: at(0)) }

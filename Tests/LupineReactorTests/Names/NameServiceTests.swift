@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineReactor
 
-/// A source of addresses whose lookups the test answers.
+/// A source of addresses for a `NameService`. Its lookups end when the test answers them.
 private final class Script: Sendable {
   struct State {
     var asked: [String] = []
@@ -28,14 +28,14 @@ private final class Script: Sendable {
     }
   }
 
-  /// Answers the lookup with the given index.
+  /// Ends the lookup with the given index, counted from 0, with an answer.
   func answer(_ index: Int, _ answer: NameService.Answer) {
     let completion = state.withLock { $0.completions[index] }
     completion(answer)
   }
 }
 
-/// The results of a test's lookups, in order.
+/// Records the answers to a test's lookups in the order of their arrival.
 private final class Record: Sendable {
   private let lines = Mutex<[String]>([])
 
@@ -64,7 +64,8 @@ struct NameServiceTests {
 
   private func at(_ seconds: UInt64) -> Instant { Instant(nanoseconds: seconds * 1_000_000_000) }
 
-  /// Looks up a host. Returns the answer as text if it is available immediately, and nil otherwise.
+  /// Looks up a host at a virtual time. Returns the answer as text if the name service has it at once. Otherwise returns nil, and
+  /// the answer is recorded later.
   private func ask(_ service: NameService, _ label: String, _ host: String, port: UInt16 = 80, at seconds: UInt64 = 0)
     -> String?
   {
@@ -129,7 +130,8 @@ struct NameServiceTests {
   }
 
   @Test(
-    "an empty lookup result means an unknown name, and a long result is cut to 64 addresses of alternating families")
+    "an empty lookup result means an unknown name, and of a long result only 64 addresses of alternating families are used"
+  )
   func checked() throws {
     let service = script.service()
     _ = ask(service, "a", "none")
@@ -150,7 +152,7 @@ struct NameServiceTests {
     script.answer(0, .failure(ResolveError(.temporary, "x")))
     script.answer(0, addresses("192.0.2.1"))
     #expect(record.all == ["a temporary"])
-    // Nor does the late answer complete the next lookup.
+    // The late answer doesn't complete the next lookup either.
     #expect(ask(service, "b", "x", at: 1) == nil)
     script.answer(0, addresses("192.0.2.1"))
     #expect(record.all == ["a temporary"])
@@ -194,7 +196,7 @@ struct NameServiceTests {
     #expect(ask(service, "b", "x") == "192.0.2.1:80")
   }
 
-  @Test("releasing the name service cancels its lookups, and answers that arrive later are ignored")
+  @Test("releasing the name service cancels its lookups, and later answers have no effect")
   func release() {
     var service: NameService? = script.service()
     if let service { _ = ask(service, "a", "x") }
@@ -204,7 +206,7 @@ struct NameServiceTests {
     #expect(record.all == [])
   }
 
-  @Test("the first host override that matches a name is used without a lookup")
+  @Test("the name service uses the first host override that matches a name, without a lookup")
   func overrides() throws {
     let one = try #require(SocketAddress(numeric: "192.0.2.1", port: 7))
     let two = try #require(SocketAddress(numeric: "2001:db8::2", port: 0))
@@ -252,7 +254,7 @@ struct NameServiceTests {
     return Record.text(answer)
   }
 
-  @Test("a custom resolver replaces the system's resolver, and its errors are reported")
+  @Test("a custom resolver replaces the system's resolver, and the name service reports the resolver's errors")
   func own() async {
     let service = service { host throws(ResolveError) in
       guard host == "known" else { throw ResolveError(.other, "not \(host)") }
@@ -279,7 +281,7 @@ struct NameServiceTests {
     withExtendedLifetime(kept) {}
   }
 
-  @Test("if there is no custom resolver, the system's resolver is used")
+  @Test("without a custom resolver, the name service uses the system's resolver")
   func system() async {
     let text = await answer(NameService(), "localhost")
     #expect(text.contains("127.0.0.1:80") || text.contains("[::1]:80"))

@@ -52,7 +52,7 @@ struct SystemResolverTests {
       (EAI_MEMORY, 0, .outOfResources, "Memory allocation failure"),
       (EAI_SYSTEM, EACCES, .other, "getaddrinfo: Permission denied"),
       (EAI_SYSTEM, EMFILE, .outOfResources, "getaddrinfo: Too many open files"),
-      // The answers of glibc 2.36 in a process without free descriptors.
+      // The errors that glibc 2.36 returns in a process without free descriptors.
       (EAI_NONAME, EMFILE, .outOfResources, "getaddrinfo: Too many open files"),
       (EAI_AGAIN, ENFILE, .outOfResources, "getaddrinfo: Too many open files in system"),
     ] as [(CInt, CInt, ResolveError.Kind, String)])
@@ -88,7 +88,7 @@ struct SystemResolverTests {
     for _ in 1..<SystemResolver.threadsMax { await end.next() }
   }
 
-  @Test("lookups that exceed the resolver's limit of threads wait in order, and are skipped if cancelled")
+  @Test("lookups beyond the system resolver's limit of threads wait in order, and are skipped if they are cancelled")
   func bounded() async {
     let resolver = SystemResolver()
     let gate = DispatchSemaphore(value: 0)
@@ -112,7 +112,7 @@ struct SystemResolverTests {
       }
       if number.isMultiple(of: 5) { takeBack() }
     }
-    // One thread only, so that the order is visible.
+    // There is only one thread, so that the order of the lookups is visible.
     gate.signal()
     var next = answers.makeAsyncIterator()
     for number in 0..<50 where !number.isMultiple(of: 5) { #expect(await next.next() == number) }

@@ -13,7 +13,7 @@ struct HappyEyeballsTests {
 
   private func after(_ milliseconds: Int) -> Instant { Self.start + .milliseconds(milliseconds) }
 
-  /// Returns the step as text: the host, "wait", "wait N" (milliseconds after the start) or "exhausted".
+  /// Returns the next step as text: the host to try, "wait", "wait N" (until N milliseconds after the start) or "exhausted".
   private func step(_ order: inout HappyEyeballs, _ milliseconds: Int) -> String {
     switch order.step(now: after(milliseconds)) {
     case .attempt(let address): address.host

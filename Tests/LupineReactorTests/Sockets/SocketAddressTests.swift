@@ -8,7 +8,7 @@ import Testing
 @Suite("SocketAddress")
 struct SocketAddressTests {
   @Test(
-    "a numeric socket address is parsed, and its description is the same address",
+    "parsing a numeric socket address yields an address whose description is the same address in canonical form",
     arguments: [
       ("127.0.0.1", 80, "127.0.0.1:80", false),
       ("0.0.0.0", 0, "0.0.0.0:0", false),
@@ -29,7 +29,7 @@ struct SocketAddressTests {
   }
 
   @Test(
-    "text that isn't a numeric socket address is refused",
+    "the parser of socket addresses refuses text that isn't a numeric address",
     arguments: [
       "", "localhost", "example.com", "1.2.3", "1.2.3.4.5", "256.1.1.1", "1.2.3.4 ", " 1.2.3.4", "01.2.3.4x",
       "0x7f.0.0.1",
@@ -57,7 +57,7 @@ struct SocketAddressTests {
   }
 
   @Test(
-    "a Unix socket's path is refused if it is empty, too long or contains a NUL",
+    "a socket address can't be created from a Unix socket path that is empty, too long or contains a NUL",
     arguments: [
       "", "@", "/a\0b", "@a\0b", "\0abstract",
       String(repeating: "p", count: 108), "@" + String(repeating: "n", count: 108), String(repeating: "é", count: 54),
@@ -111,7 +111,9 @@ struct SocketAddressTests {
     #expect(address != SocketAddress(numeric: "::", port: 0))
   }
 
-  @Test("a socket address structure that is truncated, empty or of another family is refused", arguments: 0...15)
+  @Test(
+    "a socket address can't be created from a sockaddr that is truncated, empty or of another family", arguments: 0...15
+  )
   func cutShort(length: Int) {
     for family in [AF_INET, AF_INET6, AF_UNIX, AF_NETLINK] {
       if family == AF_UNIX && length > 2 { continue }

@@ -25,7 +25,7 @@ struct SocketOptionsTests {
     #expect(client.option(CInt(IPPROTO_TCP), TCP_USER_TIMEOUT) == 0)
   }
 
-  @Test("socket options that the caller switches off aren't set")
+  @Test("a socket option that the caller disables isn't set")
   func off() throws {
     let client = try client {
       $0.noDelay = false
@@ -36,7 +36,7 @@ struct SocketOptionsTests {
   }
 
   @Test(
-    "durations in socket options are rounded up to the kernel's units, and limited to the kernel's ranges",
+    "socket options round durations up to the kernel's units, and limit them to the kernel's ranges",
     arguments: [
       (.seconds(60), .seconds(5), 3, [60, 5, 3]),
       (.milliseconds(1_001), .nanoseconds(1), 1, [2, 1, 1]),
@@ -69,7 +69,7 @@ struct SocketOptionsTests {
     #expect(client.option(SOL_SOCKET, SO_RCVBUF) == 32_768)
   }
 
-  @Test("a connection's packets have the requested traffic class", arguments: ["127.0.0.1", "::1"])
+  @Test("a connection's packets have the traffic class in the socket options", arguments: ["127.0.0.1", "::1"])
   func trafficClass(host: String) throws {
     let listener = try Socket.listen(onNumeric: host)
     var options = SocketOptions()
@@ -89,7 +89,7 @@ struct SocketOptionsTests {
     #expect(client.localAddress?.port != 0)
   }
 
-  @Test("a connection uses the requested local port")
+  @Test("a connection uses the local port in the socket options")
   func localPort() throws {
     // A port that was free a moment ago, on an address that no other test uses.
     let port = try #require(Socket.listen(onNumeric: "127.8.9.11").localAddress?.port)
@@ -97,7 +97,7 @@ struct SocketOptionsTests {
     #expect(client.localAddress?.port == port)
   }
 
-  @Test("a connection uses the requested network interface")
+  @Test("a connection uses the network interface in the socket options")
   func interface() throws {
     let client = try client { $0.interface = "lo" }
     var name = [UInt8](repeating: 0, count: 16)
@@ -119,7 +119,7 @@ struct SocketOptionsTests {
   @Test("if a connection's local address doesn't belong to this machine, the error contains the address")
   func foreignAddress() {
     var options = SocketOptions()
-    // TEST-NET-1 (RFC 5737).
+    // An address of the network TEST-NET-1 (RFC 5737), which no machine has.
     options.localAddress = SocketAddress(numeric: "192.0.2.1", port: 0)
     expectFailure(options, SystemError(call: "bind to 192.0.2.1", code: EADDRNOTAVAIL))
   }
@@ -144,7 +144,7 @@ struct SocketOptionsTests {
     var options = SocketOptions()
     options.interface = "lupine-none"
     let target = try #require(SocketAddress(numeric: "127.0.0.1", port: 9))
-    // Far more descriptors than the other tests open at a time, some of which have ten thousand connections.
+    // Far more descriptors than all other tests open at a time. Some of these have ten thousand connections.
     let attempts = 100_000
     let failures = (0..<attempts).count { _ in
       do throws(SystemError) {
@@ -155,7 +155,7 @@ struct SocketOptionsTests {
       }
     }
     #expect(failures == attempts)
-    // The kernel assigns the lowest free number.
+    // The kernel assigns the lowest free descriptor number.
     #expect(try Socket.connect(to: target).number < attempts)
   }
 }

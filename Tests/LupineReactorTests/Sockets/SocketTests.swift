@@ -12,7 +12,7 @@ struct SocketTests {
     try Socket.pair(to: Socket.listen(onNumeric: "127.0.0.1"))
   }
 
-  /// Returns the available bytes, nil if there are none yet, or an empty array at the end.
+  /// Returns the bytes that have arrived on the socket, nil if there are none yet, or an empty array at the end of the connection.
   private func receive(_ socket: Socket) throws -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     return try socket.receive(into: &buffer).map { Array(buffer[..<$0]) }

@@ -36,7 +36,7 @@ struct UnixSocketTests {
     let (client, server) = try Socket.pair(to: listener, options: options)
     #expect(client.peerAddress == address)
     #expect(server.localAddress == address)
-    // The client's end is unnamed.
+    // The client's socket has no name.
     #expect(client.localAddress == nil)
     #expect(server.peerAddress == nil)
     #expect(try client.send([1, 2, 3]) == 3)

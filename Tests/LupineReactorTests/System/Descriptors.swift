@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineReactor
 
-/// Two connected nonblocking stream sockets.
+/// Two nonblocking stream sockets that are connected to each other.
 final class SocketPair: Sendable {
   let first: CInt
   let second: CInt
@@ -25,7 +25,7 @@ final class SocketPair: Sendable {
     close(second)
   }
 
-  /// Makes `first` readable by writing to `second`.
+  /// Writes a byte to `second`, which makes `first` readable.
   func write(_ byte: UInt8 = 1) {
     var byte = byte
     let count = Glibc.write(second, &byte, 1)
@@ -39,7 +39,7 @@ final class SocketPair: Sendable {
   }
 }
 
-/// A temporary folder for a socket. Both are removed at the end.
+/// A temporary folder for a Unix socket. Its deallocation deletes the folder with the socket.
 final class TemporaryFolder: Sendable {
   let path: String
 
@@ -54,12 +54,12 @@ final class TemporaryFolder: Sendable {
     rmdir(path)
   }
 
-  /// Returns the address of the socket in the folder.
+  /// Returns the address of the Unix socket in this folder.
   func socketAddress() throws -> SocketAddress { try #require(SocketAddress(socketPath: "\(path)/socket")) }
 }
 
 extension Socket {
-  /// Waits until the socket is readable or writable.
+  /// Blocks until the socket is readable or writable, depending on `interest`.
   func wait(_ interest: Poller.Interest) throws {
     var poller = try Poller()
     try poller.add(number, interest, token: 1)
@@ -68,7 +68,7 @@ extension Socket {
     while events.isEmpty { try poller.wait(until: nil, now: .now, into: &events) }
   }
 
-  /// Connects to a listener of this process, and accepts the connection.
+  /// Connects a socket to a listener of this process, and returns both ends of the connection.
   static func pair(
     to listener: Socket, options: SocketOptions = SocketOptions()
   ) throws -> (client: Socket, server: Socket) {
@@ -78,12 +78,12 @@ extension Socket {
     return (client, try listener.accept())
   }
 
-  /// Listens on a numeric address, on a port that the kernel chooses.
+  /// Returns a socket that listens on a numeric address, on a port that the kernel chooses.
   static func listen(onNumeric host: String) throws -> Socket {
     try Socket.listen(on: try #require(SocketAddress(numeric: host, port: 0)))
   }
 
-  /// Reads until the peer has shut down its side. The socket must be blocking.
+  /// Reads until the peer has shut down its sending direction, and returns the bytes. The socket must be blocking.
   func receiveAll() throws -> [UInt8] {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -91,7 +91,7 @@ extension Socket {
     return bytes
   }
 
-  /// Returns the value of a socket option.
+  /// Returns the value of a socket option, as getsockopt(2) does.
   func option(_ level: CInt, _ name: CInt) -> CInt {
     var value: CInt = -1
     var length = socklen_t(MemoryLayout<CInt>.size)
@@ -101,5 +101,5 @@ extension Socket {
   }
 }
 
-/// The loopback addresses of this machine.
+/// The loopback addresses of this machine: 127.0.0.1, and ::1 if the machine has IPv6.
 let loopbacks = ["127.0.0.1", "::1"].filter { (try? Socket.listen(onNumeric: $0)) != nil }

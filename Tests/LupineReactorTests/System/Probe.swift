@@ -4,7 +4,7 @@ import Glibc
 
 @_spi(Loop) import LupineReactor
 
-/// A loop handler for tests: an actor on the loop that calls a closure in each iteration.
+/// A handler for event loops in tests. It is an actor whose executor is the loop, and calls a closure in each iteration.
 actor Probe: LoopHandler {
   typealias Turn = @Sendable ([Poller.Event], Instant) -> Instant?
 
@@ -23,7 +23,7 @@ actor Probe: LoopHandler {
 
   deinit { onRelease() }
 
-  /// Returns false: the iteration itself takes the posted messages.
+  /// Returns false, because this handler takes no messages before an iteration.
   func gather() -> Bool { false }
 
   func turn(_ events: [Poller.Event], fetched: Instant, now: Instant) -> Instant? {

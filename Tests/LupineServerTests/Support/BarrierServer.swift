@@ -5,14 +5,15 @@ import LupineLoopback
 import LupineOrigin
 import LupineTestSupport
 
-/// Accepts a number of connections, reads a request from each, and then responds to each with its own path.
+/// A server that responds only after it has received a request on each of `connectionCount` connections, so that all requests are
+/// in flight at the same time. The response to each request is the request's path.
 ///
 /// A single thread serves the connections one after another. Unread requests wait in the kernel.
 final class BarrierServer: Sendable {
-  /// The result of a run.
+  /// The numbers of requests and connections that the server has served.
   struct Report: Sendable, Equatable {
     var requestCount = 0
-    /// The number of connections that the client closed after its response.
+    /// The number of connections that the client closed after it had received the response.
     var closedCount = 0
   }
 
@@ -30,7 +31,7 @@ final class BarrierServer: Sendable {
     }
   }
 
-  /// Stops listening, in case the client has failed, waits for the thread, and returns the report.
+  /// Stops listening, in case the client has failed, waits for the server's thread, and returns the report.
   func stop() async -> Report {
     listener.shutdownBoth()
     await done.wait()
@@ -56,7 +57,7 @@ final class BarrierServer: Sendable {
     for socket in sockets { socket.resetOnClose() }
   }
 
-  // Reads the head of a GET request, which arrives in one piece, because the engine sends it in one call.
+  // Reads the head of a GET request, and returns its path. The head arrives in one piece, because the engine sends it in one call.
   private func readPath(_ socket: Socket) -> String? {
     var buffer = [UInt8](repeating: 0, count: 4096)
     guard let count = try? socket.receive(into: &buffer), buffer[..<count].suffix(4).elementsEqual("\r\n\r\n".utf8)

@@ -6,9 +6,10 @@ import LupineTestSupport
 import LupineURLSession
 import Testing
 
-/// A page for which its origin or a proxy requires a credential. It reports the number of bytes in the request's body.
+/// A page of a test server that requires a credential, or that is requested through a proxy that does. The response states the
+/// number of bytes in the request's body.
 struct GuardedPage: Sendable, CustomTestStringConvertible {
-  /// A body of a request.
+  /// The form in which a request's body is uploaded.
   enum Content: Sendable {
     case empty
     case memory(Data)
@@ -18,28 +19,29 @@ struct GuardedPage: Sendable, CustomTestStringConvertible {
 
   let origin: TestServer
   let path: String
-  /// The proxy that requires the credential, or nil if the origin does.
+  /// The proxy that requires the credential, or nil if the origin requires it.
   var proxy: TestServer?
-  /// A credential that the server accepts, or nil if it accepts none of the tests' credentials.
+  /// A credential that the origin or proxy accepts, or nil if it accepts none of the tests' credentials.
   var right: URLCredential?
-  /// Credentials that the server refuses.
+  /// Credentials that the origin or proxy refuses.
   let wrong: [URLCredential]
 
   var testDescription: String {
     "\(origin)\(path)" + (proxy.map { " through \($0)" } ?? "") + " as \(right?.user ?? "nobody")"
   }
 
-  /// The number of bytes of an upload: 10 MB, or 1 kB if squid forwards it, because squid 5.7 stalls on a connection on which it
-  /// has refused a longer body.
+  /// The size of an upload to this page, in bytes: 10 MB, or 1 kB if squid forwards it. squid 5.7 stalls on a connection on which
+  /// it has refused a longer body.
   var uploadByteCount: Int { proxy != nil && !origin.isTLS ? 1_000 : 10_000_000 }
 
-  /// Whether the credential is for CONNECT, whose refusal is an error instead of a response.
+  /// Whether the proxy requires the credential for CONNECT. If it refuses the credential, the request gets an error and no
+  /// response.
   var isTunneled: Bool { proxy != nil && origin.isTLS }
 
-  /// The status code of a refusal.
+  /// The status code with which the origin or proxy refuses a credential.
   var refusal: Int { proxy == nil ? 401 : 407 }
 
-  /// Returns a session that trusts the servers' authority. Throws if a server or the Kerberos ticket is missing.
+  /// Returns a session that trusts the test servers' authority. Throws if a test server or the Kerberos ticket is missing.
   func makeSession() throws -> URLSession {
     try origin.require()
     try proxy?.require()
@@ -49,14 +51,14 @@ struct GuardedPage: Sendable, CustomTestStringConvertible {
     configuration.engine.tls.trustRoots = [.file(TestServer.authorityFile)]
     configuration.engine.proxy = .none
     if let proxy {
-      // Kerberos knows the service by this name, so it isn't the address.
+      // The proxy's host is this name and not the address, because Kerberos knows the service by this name.
       configuration.engine.proxy = .fixed(
         try Proxy(proxy.isTLSProxy ? .https : .http, host: "localhost", port: proxy.rawValue))
     }
     return URLSession(configuration: configuration)
   }
 
-  /// Requests the page, and answers each challenge once with the credential.
+  /// Requests the page with this body, and answers each authentication challenge once with the credential.
   func send(
     _ content: Content, as credential: URLCredential, through session: URLSession
   ) async throws -> (status: Int?, text: String) {
@@ -81,13 +83,13 @@ struct GuardedPage: Sendable, CustomTestStringConvertible {
 }
 
 extension GuardedPage {
-  /// The ticket of krbuser.
+  /// The credential with which a client uses the Kerberos ticket of the user krbuser: an empty user name and password.
   static let ticket = credential("", "")
 
-  /// The pages and proxies that accept a credential.
+  /// All pages and proxies for which a test has a correct credential.
   static let all = digest + apache + handshakes + proxies
 
-  /// Pages for which the ticket's user lacks a permission.
+  /// Pages and a proxy that refuse the Kerberos ticket, because krbuser lacks a permission.
   static let forbidden = [
     GuardedPage(origin: .apache, path: "/krb-other/count", wrong: [ticket]),
     GuardedPage(origin: .apacheTLS, path: "/krb-other/count", wrong: [ticket]),
@@ -97,8 +99,8 @@ extension GuardedPage {
 
   private static let user = credential("user", "pass")
   private static let wrongUsers = [credential("user", "wrong"), credential("other", "pass")]
-  /// The user of squid with Basic for these pages only, because while squid 5.7 looks up a user's password for one request, it
-  /// gives the result to all requests of that user, such as those of tests that run at the same time.
+  /// A user that only these pages use for squid with Basic. While squid 5.7 looks up a user's password for one request, it gives
+  /// the result to all requests of that user, such as those of tests that run at the same time.
   private static let pagesUser = credential("pages", "pass")
   private static let wrongPagesUsers = [credential("pages", "wrong"), credential("other", "pass")]
   private static let domainUser = credential("TESTDOM\\user", "pass")
@@ -143,7 +145,8 @@ extension GuardedPage {
   }
 }
 
-/// Answers each task's challenges once with a credential, and provides another stream each time that the body is needed again.
+/// A task delegate that answers each challenge once with a credential, and provides another stream each time that the body is sent
+/// again.
 private final class Login: NSObject, URLSessionTaskDelegate {
   private let credential: URLCredential
   private let content: Data?

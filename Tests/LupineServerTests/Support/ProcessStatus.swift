@@ -5,24 +5,24 @@ import LupineEngine
 import Testing
 
 enum ProcessStatus {
-  /// Whether the system has [::1]. Without it, the servers don't listen there.
+  /// Whether the loopback interface has the address ::1. If it doesn't, the test servers don't listen there.
   static var hasIPv6: Bool {
     let interfaces = try? text(of: "/proc/net/if_inet6").split(separator: "\n")
     return interfaces?.contains { $0.hasPrefix("00000000000000000000000000000001 ") } == true
   }
 
-  /// Returns a value of /proc/self/status in KiB, such as "VmRSS" for the current memory and "VmHWM" for the peak.
+  /// Returns a value of /proc/self/status in KiB, such as "VmRSS" for the current resident memory and "VmHWM" for its peak.
   static func kibibytes(_ name: String) throws -> Int {
     let line = try #require(try text(of: "/proc/self/status").split(separator: "\n").first { $0.hasPrefix("\(name):") })
     return try #require(line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })
   }
 
-  /// The approximate factor by which a sanitizer increases memory, or 1 without one.
+  /// The approximate factor by which a sanitizer increases the memory of this process, or 1 without a sanitizer.
   static var memoryFactor: Int {
     dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil ? 32 : 1
   }
 
-  /// The targets of open descriptors of the kinds that an engine opens: sockets, epoll and eventfd.
+  /// The targets of this process's descriptors in /proc/self/fd, for the kinds that an engine opens: sockets, epoll and eventfd.
   static var engineDescriptors: [String] {
     guard let folder = opendir("/proc/self/fd") else { return [] }
     defer { closedir(folder) }
@@ -39,7 +39,7 @@ enum ProcessStatus {
     return targets
   }
 
-  /// Raises the process's limit of descriptors. Throws if the hard limit is lower.
+  /// Raises this process's limit of open descriptors to `count`. Throws if the hard limit is lower.
   static func allowDescriptors(_ count: UInt) throws {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -50,7 +50,7 @@ enum ProcessStatus {
     try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
   }
 
-  /// Returns the content of a file in /proc, which may have megabytes.
+  /// Returns the content of a file in /proc, whose size may be several megabytes.
   static func bytes(of path: String) throws -> [UInt8] {
     let number = open(path, O_RDONLY | O_CLOEXEC)
     try #require(number >= 0, "\(path) can't be opened")

@@ -5,7 +5,7 @@ import LupineTestSupport
 import Testing
 
 extension Engine {
-  /// Sends a request to a server and collects the response.
+  /// Sends a request for `path` to a test server, and returns the response with its complete body.
   func collect(
     _ server: Server, _ path: String, method: String = "GET", fields: Fields = Fields(),
     body: RequestBody = RequestBody(), redirects: RedirectRule? = nil, edit: (inout EngineRequest) -> Void = { _ in }
@@ -15,7 +15,7 @@ extension Engine {
     return try await collect(request, redirects: redirects)
   }
 
-  /// Sends a request that must fail, and returns its error.
+  /// Sends a request for `path` to a test server, and returns its error. The test fails if the request succeeds.
   func failure(
     _ server: Server, _ path: String, method: String = "GET", fields: Fields = Fields(),
     body: RequestBody = RequestBody(), redirects: RedirectRule? = nil, edit: (inout EngineRequest) -> Void = { _ in },
@@ -26,7 +26,7 @@ extension Engine {
     return try await failure(request, redirects: redirects, sourceLocation: sourceLocation)
   }
 
-  /// Sends a request that must fail, and returns its error.
+  /// Sends the request, and returns its error. The test fails if the request succeeds.
   func failure(
     _ request: EngineRequest, redirects: RedirectRule? = nil, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws -> EngineError {
@@ -44,7 +44,7 @@ extension CollectedResponse {
   var status: Int { head.status }
   var text: String { String(decoding: body, as: UTF8.self) }
 
-  /// Returns the first value of a field.
+  /// Returns the first value of the response's field with this name.
   func field(_ name: String) -> String? { head.fields.first(name) }
 
   /// The metrics of the last request, which received this response.
@@ -53,7 +53,7 @@ extension CollectedResponse {
   }
 }
 
-/// The content of the servers' page text.txt.
+/// The expected content of the page /text.txt of the test servers.
 enum TextPage {
   static let bytes = Array(text.utf8)
   static let text = (1...3000).map { "line \($0): lupins fix nitrogen\n" }.joined()

@@ -6,13 +6,13 @@ import LupineOrigin
 import LupineTestSupport
 import Synchronization
 
-/// Counts the bytes of a body, and compares them with the expected ones.
+/// A sink that counts the bytes of a response body, and compares them with the expected ones without storing the body.
 final class CountingSink: ResponseSink {
-  /// The expected content of a body.
+  /// The content that a response body must have.
   enum Expected: Sendable {
     case anything
     case zeros
-    /// The bytes of `Pattern`.
+    /// The endless sequence of bytes that `Pattern` defines, from its start.
     case pattern
   }
 
@@ -24,7 +24,7 @@ final class CountingSink: ResponseSink {
   private let expected: [UInt8]
   private let onBody: @Sendable (Int) -> Void
 
-  /// Creates a sink. `onBody` is called on the loop with the number of bytes received so far.
+  /// Creates a sink. It calls `onBody` on the event loop with the number of body bytes received so far.
   init(_ expected: Expected = .anything, onBody: @escaping @Sendable (Int) -> Void = { _ in }) {
     self.onBody = onBody
     // At least as many bytes as one read of the engine returns, starting anywhere in the period.
@@ -37,14 +37,14 @@ final class CountingSink: ResponseSink {
       }
   }
 
-  /// The number of bytes received so far.
+  /// The number of body bytes received so far.
   var receivedCount: Int { count.load(ordering: .acquiring) }
-  /// Whether all bytes received so far are as expected.
+  /// Whether all body bytes received so far equal the expected ones.
   var isRight: Bool { !isWrong.load(ordering: .acquiring) }
   var status: Int? { end.withLock { $0.status } }
-  /// The error of the exchange. Valid after `finished` opens.
+  /// The error with which the exchange has ended, or nil if it has succeeded. Valid after `finished` opens.
   var error: EngineError? { end.withLock { $0.error } }
-  /// The metrics of the exchange. Valid after `finished` opens.
+  /// The metrics of the exchange, or nil before `finished` opens.
   var metrics: ExchangeMetrics? { end.withLock { $0.metrics } }
 
   func receive(head: ResponseHead) -> BodyDisposition {
@@ -80,14 +80,14 @@ final class CountingSink: ResponseSink {
   }
 }
 
-/// Makes large amounts of `Pattern`.
+/// Creates long arrays with the bytes of `Pattern`.
 enum PatternBytes {
   /// The number of bytes after which the pattern repeats.
   static let period = 251
 
   private static let block = (0..<UInt64(period) * 256).map { Pattern.byte(at: $0) }
 
-  /// Returns the first bytes of the pattern.
+  /// Returns the first `byteCount` bytes of the pattern.
   static func make(_ byteCount: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(byteCount + block.count)

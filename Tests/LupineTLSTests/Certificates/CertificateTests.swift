@@ -21,7 +21,7 @@ struct CertificateTests {
     let server = try Endpoint(server: context(identity))
     let outcome = try shakeHands(client, server)
     guard let error = outcome.client else { return nil }
-    // The failure is permanent, and the server receives an alert.
+    // The failure is permanent, and the server receives a TLS alert.
     #expect(throws: error) { try client.handshake() }
     #expect(throws: error) { try client.read() }
     #expect(throws: error) { try client.write([1]) }
@@ -162,12 +162,12 @@ struct CertificateTests {
     let chain = ThrowawayAuthority.Identity(
       certificatePEM: fake.certificatePEM + server.certificatePEM, privateKeyPEM: fake.privateKeyPEM)
     let error = try #require(try refusal(of: chain))
-    // X509_V_ERR_INVALID_CA
+    // OpenSSL's error X509_V_ERR_INVALID_CA has the number 79.
     #expect(error.code == .certificateInvalid(verifyCode: 79))
     #expect(error.message.contains("localhost"))
   }
 
-  @Test("the client refuses a certificate with a wrong signature")
+  @Test("the client refuses a certificate whose signature is wrong")
   func wrongSignature() throws {
     let foreignKey = try authority.issue(names: ["localhost"]).privateKeyPEM
     // The forged certificate has the trusted authority's name and identifiers, but a different key signed it.
@@ -176,7 +176,7 @@ struct CertificateTests {
         certificatePEM: authority.certificatePEM, privateKeyPEM: foreignKey)
     ).issue(names: ["localhost"])
     let error = try #require(try refusal(of: forged))
-    // X509_V_ERR_CERT_SIGNATURE_FAILURE
+    // OpenSSL's error X509_V_ERR_CERT_SIGNATURE_FAILURE has the number 7.
     #expect(error.code == .certificateInvalid(verifyCode: 7))
   }
 

@@ -61,7 +61,7 @@ struct IdentityTests {
     #expect(error.message.contains("doesn't belong"))
   }
 
-  @Test("text without a certificate or without a private key isn't accepted as a TLS identity")
+  @Test("a TLS identity can't be created from text without a certificate or without a private key")
   func nothing() {
     for (certificate, key) in [([], Vectors.ecPKCS8), (Vectors.ecCertificate, []), (Vectors.ecPKCS8, Vectors.ecPKCS8)] {
       let error = problem { () throws(TLSError) in try TLSIdentity(certificatePEM: certificate, privateKeyPEM: key) }
@@ -115,7 +115,7 @@ struct IdentityTests {
     #expect(error.message.contains("password is wrong"))
   }
 
-  // This runs in a separate process, because other threads may read the environment while it is changed.
+  // This test runs in a separate process, because it changes the environment, which other threads may read at the same time.
   @Test("if OpenSSL's legacy provider is missing, the error for a PKCS#12 archive with RC2 states a remedy")
   func missingLegacyProvider() async {
     await #expect(processExitsWith: .success) {
@@ -130,7 +130,9 @@ struct IdentityTests {
     }
   }
 
-  @Test("a PKCS#12 archive without a private key is refused, and so is a file that isn't an archive")
+  @Test(
+    "a TLS identity can't be created from a PKCS#12 archive without a private key, or from a file that isn't an archive"
+  )
   func uselessArchives() throws {
     let certificateOnly = try #require(
       problem { () throws(TLSError) in try TLSIdentity(pkcs12: Vectors.archiveWithoutKey, password: "sesame") })
@@ -143,7 +145,7 @@ struct IdentityTests {
     #expect(zero.message.contains("NUL"))
   }
 
-  @Test("a PKCS#12 archive that is truncated at any byte is refused")
+  @Test("a TLS identity can't be created from a PKCS#12 archive that is truncated at any byte")
   func cutArchives() {
     for count in 0..<Vectors.modernArchive.count {
       let cut = Array(Vectors.modernArchive.prefix(count))

@@ -4,7 +4,7 @@
 enum IdentityVectors {
   static let password = "sesame"
 
-  /// A self-signed certificate with an RSA key, for CN=Lupine RSA client.
+  /// A self-signed certificate in PEM with the subject CN=Lupine RSA client.
   static let rsaCertificate = Array(
     """
     -----BEGIN CERTIFICATE-----
@@ -29,7 +29,7 @@ enum IdentityVectors {
 
     """.utf8)
 
-  /// The RSA key in PKCS#8.
+  /// The private key of `rsaCertificate` as PKCS#8 in PEM, not encrypted.
   static let rsaPKCS8 = Array(
     """
     -----BEGIN PRIVATE KEY-----
@@ -63,7 +63,7 @@ enum IdentityVectors {
 
     """.utf8)
 
-  /// The RSA key in PKCS#1.
+  /// The private key of `rsaCertificate` as PKCS#1 in PEM, not encrypted.
   static let rsaPKCS1 = Array(
     """
     -----BEGIN RSA PRIVATE KEY-----
@@ -96,7 +96,7 @@ enum IdentityVectors {
 
     """.utf8)
 
-  /// The RSA key in PKCS#1, encrypted as in RFC 1421.
+  /// The private key of `rsaCertificate` as PKCS#1 in PEM, encrypted as in RFC 1421. The password is "sesame".
   static let rsaPKCS1Encrypted = Array(
     """
     -----BEGIN RSA PRIVATE KEY-----
@@ -132,7 +132,7 @@ enum IdentityVectors {
 
     """.utf8)
 
-  /// A self-signed certificate with an EC key, for CN=Lupine EC client.
+  /// A self-signed certificate in PEM with the subject CN=Lupine EC client.
   static let ecCertificate = Array(
     """
     -----BEGIN CERTIFICATE-----
@@ -149,7 +149,7 @@ enum IdentityVectors {
 
     """.utf8)
 
-  /// The EC key in PKCS#8.
+  /// The private key of `ecCertificate` as PKCS#8 in PEM, not encrypted.
   static let ecPKCS8 = Array(
     """
     -----BEGIN PRIVATE KEY-----
@@ -160,7 +160,7 @@ enum IdentityVectors {
 
     """.utf8)
 
-  /// The EC key in SEC1.
+  /// The private key of `ecCertificate` as SEC1 in PEM, not encrypted.
   static let ecSEC1 = Array(
     """
     -----BEGIN EC PRIVATE KEY-----
@@ -171,7 +171,7 @@ enum IdentityVectors {
 
     """.utf8)
 
-  /// The EC key in SEC1, encrypted as in RFC 1421.
+  /// The private key of `ecCertificate` as SEC1 in PEM, encrypted as in RFC 1421. The password is "sesame".
   static let ecSEC1Encrypted = Array(
     """
     -----BEGIN EC PRIVATE KEY-----
@@ -185,7 +185,7 @@ enum IdentityVectors {
 
     """.utf8)
 
-  /// The EC key in PKCS#8, encrypted with PBES2.
+  /// The private key of `ecCertificate` as PKCS#8 in PEM, encrypted with PBES2. The password is "sesame".
   static let ecPKCS8Encrypted = Array(
     """
     -----BEGIN ENCRYPTED PRIVATE KEY-----
@@ -198,7 +198,7 @@ enum IdentityVectors {
 
     """.utf8)
 
-  /// A PKCS#12 archive encrypted with PBES2 and AES-256, the default of OpenSSL 3.
+  /// A PKCS#12 archive encrypted with PBES2 and AES-256, the default of OpenSSL 3. The password is "sesame".
   static let modernArchive = decoded(
     """
     MIIEHAIBAzCCA9IGCSqGSIb3DQEHAaCCA8MEggO/MIIDuzCCAnIGCSqGSIb3DQEHBqCCAmMwggJfAgEAMIICWAYJKoZIhvcNAQcB
@@ -218,7 +218,7 @@ enum IdentityVectors {
     U9QCAggA
     """)
 
-  /// A PKCS#12 archive encrypted with 40-bit RC2 and 3DES, the default of OpenSSL 1.
+  /// A PKCS#12 archive encrypted with 40-bit RC2 and 3DES, the default of OpenSSL 1. The password is "sesame".
   static let legacyArchive = decoded(
     """
     MIIDkgIBAzCCA1gGCSqGSIb3DQEHAaCCA0kEggNFMIIDQTCCAjcGCSqGSIb3DQEHBqCCAigwggIkAgEAMIICHQYJKoZIhvcNAQcB
@@ -236,7 +236,7 @@ enum IdentityVectors {
     9izIEwQI1Su8Jerz7d8CAggA
     """)
 
-  /// A PKCS#12 archive encrypted with 3DES.
+  /// A PKCS#12 archive encrypted with 3DES. The password is "sesame".
   static let tripleDESArchive = decoded(
     """
     MIIDkgIBAzCCA1gGCSqGSIb3DQEHAaCCA0kEggNFMIIDQTCCAjcGCSqGSIb3DQEHBqCCAigwggIkAgEAMIICHQYJKoZIhvcNAQcB
@@ -254,7 +254,7 @@ enum IdentityVectors {
     /9yivAQIn26uLcUA2A4CAggA
     """)
 
-  /// An archive with an empty password.
+  /// A PKCS#12 archive whose password is empty.
   static let archiveWithoutPassword = decoded(
     """
     MIIEHAIBAzCCA9IGCSqGSIb3DQEHAaCCA8MEggO/MIIDuzCCAnIGCSqGSIb3DQEHBqCCAmMwggJfAgEAMIICWAYJKoZIhvcNAQcB
@@ -274,7 +274,7 @@ enum IdentityVectors {
     5NICAggA
     """)
 
-  /// An archive with a certificate only.
+  /// A PKCS#12 archive that contains a certificate but no private key.
   static let archiveWithoutKey = decoded(
     """
     MIICtwIBAzCCAm0GCSqGSIb3DQEHAaCCAl4EggJaMIICVjCCAlIGCSqGSIb3DQEHBqCCAkMwggI/AgEAMIICOAYJKoZIhvcNAQcB
@@ -289,7 +289,7 @@ enum IdentityVectors {
     gjqAE6L+R770TAQId6rIrpn0GBoCAggA
     """)
 
-  /// Decodes Base64 (RFC 4648 §4) and ignores all other characters.
+  /// Decodes Base64 (RFC 4648 §4). Ignores all characters outside of the Base64 alphabet.
   private static func decoded(_ text: String) -> [UInt8] {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     var bytes: [UInt8] = []

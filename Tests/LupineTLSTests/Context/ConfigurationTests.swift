@@ -22,7 +22,7 @@ struct ConfigurationTests {
   }
 
   @Test(
-    "a TLS configuration with unreadable trust roots is refused",
+    "a TLS context can't be created with unreadable trust roots",
     arguments: [
       .file("/nonexistent/ca.pem"), .file("/dev/null"), .directory("/nonexistent/certs"), .pem([]),
       .pem(Array("no certificate".utf8)),
@@ -54,7 +54,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("a minimum TLS version above the maximum version is refused")
+  @Test("a TLS context can't be created with a minimum TLS version above the maximum version")
   func versionsInverted() {
     #expect(problem(TLSConfiguration(minimumVersion: .v1_3, maximumVersion: .v1_2))?.code == .configuration)
   }
@@ -78,7 +78,7 @@ struct ConfigurationTests {
     #expect(!error.message.contains("\0"))
   }
 
-  @Test("a TLS server context is refused if its private key belongs to another certificate")
+  @Test("a TLS server context can't be created with the private key of another certificate")
   func foreignKey() throws {
     let authority = try ThrowawayAuthority()
     let one = try authority.issue(names: ["a.example"])

@@ -6,7 +6,7 @@ import LupineTLS
 import Testing
 
 @Suite struct ProcessEndTests {
-  /// The first use of OpenSSL in a process.
+  /// The call of Lupine that is the first to use OpenSSL in a process, and therefore initializes it.
   enum FirstCall: String, CaseIterable, Codable, Sendable {
     case context, pemIdentity, pkcs12Identity, certificate, throwawayAuthority
 

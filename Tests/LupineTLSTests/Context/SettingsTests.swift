@@ -70,7 +70,7 @@ struct SettingsTests {
   }
 
   @Test(
-    "a TLS configuration whose cipher list contains no cipher is refused",
+    "a TLS context can't be created with a cipher list that contains no cipher",
     arguments: ["", ":", "AES128-SHA:!AES128-SHA"])
   func noCiphers(list: String) {
     #expect(problem(TLSConfiguration(cipherList: list))?.message.contains("allows no cipher") == true)
@@ -86,7 +86,7 @@ struct SettingsTests {
     #expect(groups?.message.contains("\"\(name)\"") == true)
   }
 
-  @Test("empty and repeated names of cipher suites and groups are refused")
+  @Test("a TLS context can't be created with empty or repeated names of cipher suites or groups")
   func emptyNames() {
     #expect(problem(TLSConfiguration(cipherSuites: []))?.code == .configuration)
     #expect(problem(TLSConfiguration(groups: []))?.code == .configuration)
@@ -118,7 +118,7 @@ struct SettingsTests {
     #expect(try shakeHands(client, Endpoint(server: fixture.server)).client?.code == .unknownAuthority)
   }
 
-  @Test("a TLS configuration with an empty list of trust roots is refused")
+  @Test("a TLS context can't be created with an empty list of trust roots")
   func noTrustRoots() {
     #expect(problem(TLSConfiguration(trustRoots: []))?.message.contains("trustRoots is empty") == true)
   }
@@ -184,7 +184,7 @@ struct SettingsTests {
     }
     let lines = file.text.split(separator: "\n")
     #expect(lines.first == "# kept")
-    // Each line contains a label, the 32 bytes of the client's random value, and the secret.
+    // Each line contains a label, the client's random value of 32 bytes, and the secret.
     let labels =
       version == .v1_2
       ? ["CLIENT_RANDOM"]
@@ -201,8 +201,8 @@ struct SettingsTests {
     #expect(lines.count == 1 + 40 * labels.count)
   }
 
-  // This runs in a separate process, because other threads may read the environment while it is changed.
-  @Test("no environment variable switches the TLS key log on")
+  // This test runs in a separate process, because it changes the environment, which other threads may read at the same time.
+  @Test("no environment variable turns the TLS key log on")
   func keyLogEnvironment() async {
     await #expect(processExitsWith: .success) {
       let path = "/tmp/lupine-tls-keys-\(getpid())"
@@ -248,7 +248,7 @@ struct SettingsTests {
 }
 
 extension TemporaryFile {
-  /// The current contents of the file, up to 1 MiB.
+  /// The current content of the file, up to 1 MiB.
   fileprivate var text: String {
     guard let file = fopen(path, "r") else { return "" }
     defer { fclose(file) }

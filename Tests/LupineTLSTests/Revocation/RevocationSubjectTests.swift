@@ -39,7 +39,7 @@ struct RevocationSubjectTests {
   }
 
   @Test(
-    "the client uses at most two of a certificate's OCSP responders, and two of its revocation lists, all with http URLs"
+    "for a certificate, the client asks at most two OCSP responders and loads at most two revocation lists, all by http"
   )
   func addresses() throws {
     let many = (1...4).map { "http://127.0.0.1/\($0)" }
@@ -76,7 +76,7 @@ struct RevocationSubjectTests {
     _ = try subject.status(fromOCSP: replayed, answering: first)
   }
 
-  @Test("an OCSP response can report a certificate as revoked, and the status unknown decides nothing")
+  @Test("an OCSP response can report a certificate as revoked, but the status unknown neither confirms nor refuses it")
   func statuses() throws {
     guard case .revoked(let words) = try subject.status(fromOCSP: authority.ocspResponse(for: identity, .revoked))
     else {
@@ -93,7 +93,8 @@ struct RevocationSubjectTests {
   }
 
   @Test(
-    "an OCSP response that is outdated, for another certificate or wrongly signed is ignored, whatever its status")
+    "the client ignores an OCSP response that is outdated, for another certificate or wrongly signed, whatever its status"
+  )
   func lies() throws {
     let (foreign, other) = (try ThrowawayAuthority(), try authority.issue(names: ["localhost"]))
     let server = try authority.issue(commonName: "A server")
@@ -133,7 +134,8 @@ struct RevocationSubjectTests {
   }
 
   @Test(
-    "a revocation list is ignored if it is outdated, has no next update, or isn't signed by the certificate's issuer")
+    "the client ignores a revocation list that is outdated, has no next update, or isn't signed by the certificate's issuer"
+  )
   func badLists() throws {
     let foreign = try ThrowawayAuthority()
     let bad = [
@@ -169,7 +171,7 @@ struct RevocationSubjectTests {
   private func check(_ bytes: [UInt8], isList: Bool, sourceLocation: SourceLocation = #_sourceLocation) {
     do {
       let status = try isList ? subject.status(fromList: bytes) : subject.status(fromOCSP: bytes)
-      // A change outside of the signed part, such as in an attached certificate that isn't needed, has no effect.
+      // A change outside of the signed part has no effect, such as in an attached certificate that isn't needed.
       if case .revoked = status { Issue.record("a change made it \(status)", sourceLocation: sourceLocation) }
     } catch {
       #expect(error.description.contains("refused") || isList)

@@ -4,7 +4,7 @@ import LupineLoopback
 import LupineTLS
 import Synchronization
 
-/// One end of a connection: a session, and the bytes that it has read.
+/// One end of a TLS connection in a test: a TLS session, and the decrypted bytes that it has received.
 final class Endpoint {
   private(set) var session: TLSSession
   private(set) var received: [UInt8] = []
@@ -24,7 +24,7 @@ final class Endpoint {
 
   var info: TLSInfo { session.info }
 
-  /// Continues the handshake. Calls the verifier at once if it must decide.
+  /// Continues the handshake. If the certificate verifier has to decide, calls it at once.
   func handshake() throws(TLSError) -> TLSSession.HandshakeStep {
     let step = try session.handshake()
     guard step == .needsVerdict, let verdict = session.pendingVerification?.verdict else { return step }
@@ -32,13 +32,13 @@ final class Endpoint {
     return try session.handshake()
   }
 
-  /// Continues the handshake, which may then wait for the verifier.
+  /// Continues the handshake, but stops before the certificate verifier has to decide.
   func handshakeUpToVerdict() throws(TLSError) -> TLSSession.HandshakeStep { try session.handshake() }
   var pendingVerification: PendingVerification? { session.pendingVerification }
   var requestedAuthorities: [[UInt8]]? { session.requestedAuthorities }
   func resolve(_ verdict: Verdict) { session.resolve(verdict) }
 
-  /// Returns the ciphertext to send to the peer.
+  /// Returns the encrypted bytes to send to the peer.
   func output() -> [UInt8] {
     var bytes: [UInt8] = []
     session.drainOutput(into: &bytes)
@@ -70,7 +70,7 @@ final class Endpoint {
   func sendTicket() -> Bool { session.sendTicket() }
   func requestRenegotiation() -> Bool { session.requestRenegotiation() }
 
-  /// Reads all available bytes, at most `room` at a time.
+  /// Decrypts all bytes that have arrived, at most `room` bytes at a time, and appends them to `received`.
   func read(room: Int = 4096) throws(TLSError) {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 1)
     defer { buffer.deallocate() }
@@ -87,7 +87,7 @@ final class Endpoint {
 }
 
 extension PendingVerification {
-  /// The verdict, or nil if the verifier consults another party, which hasn't answered at once.
+  /// The verifier's decision, or nil if the verifier waits for another party's answer.
   var verdict: Verdict? {
     let made = Mutex<Verdict?>(nil)
     decide { verdict in made.withLock { $0 = verdict } }
@@ -95,16 +95,16 @@ extension PendingVerification {
   }
 }
 
-/// The errors of the two ends of a handshake, if it failed.
+/// The errors with which the handshake failed at the client and at the server. Each is nil if that end succeeded.
 struct Outcome {
   var client: TLSError?
   var server: TLSError?
 }
 
-/// Passes bytes between the ends, at most `piece` at a time, until both are done or have failed.
+/// Performs a handshake: passes bytes between both ends, at most `piece` at a time, until both are done or have failed.
 func shakeHands(_ client: Endpoint, _ server: Endpoint, piece: Int = .max) throws -> Outcome {
   var outcome = Outcome()
-  // A handshake takes two round trips; after ten, the ends are stuck.
+  // A handshake takes two round trips. After ten, the ends are stuck.
   for _ in 0..<10 {
     let clientIsDone = step(client, feeding: server.output(), piece: piece, failure: &outcome.client)
     let serverIsDone = step(server, feeding: client.output(), piece: piece, failure: &outcome.server)
@@ -115,7 +115,7 @@ func shakeHands(_ client: Endpoint, _ server: Endpoint, piece: Int = .max) throw
 
 struct Stuck: Error {}
 
-/// Returns whether this end has finished its handshake or failed.
+/// Passes the peer's bytes to this end, and continues its handshake. Returns whether the handshake is done or has failed.
 private func step(_ end: Endpoint, feeding bytes: [UInt8], piece: Int, failure: inout TLSError?) -> Bool {
   var rest = bytes[...]
   do {
@@ -131,7 +131,7 @@ private func step(_ end: Endpoint, feeding bytes: [UInt8], piece: Int, failure: 
   }
 }
 
-/// An authority that the tests trust, and a server with a certificate for localhost.
+/// A certificate authority for tests, and the TLS context of a server whose certificate for localhost it has issued.
 struct Fixture {
   let authority: ThrowawayAuthority
   let server: TLSContext
@@ -151,7 +151,7 @@ struct Fixture {
 
   var trusting: TLSConfiguration { TLSConfiguration(trustRoots: [.pem(authority.certificatePEM)]) }
 
-  /// Returns two ends after a handshake, which must succeed.
+  /// Performs a handshake between a client and the server, and returns both ends. Throws if the handshake fails.
   func connected(_ context: TLSContext? = nil) throws -> (client: Endpoint, server: Endpoint) {
     let client = try Endpoint(client: context ?? TLSContext(client: trusting))
     let served = try Endpoint(server: server)
@@ -160,8 +160,8 @@ struct Fixture {
     return (client, served)
   }
 
-  /// Returns two ends. The client has also read the messages that the server sends after the handshake, such as
-  /// tickets.
+  /// Performs a handshake between a client and the server, and returns both ends. The client has also read the messages that the
+  /// server sends after the handshake, such as session tickets.
   func visited(_ context: TLSContext, host: String = "localhost", port: UInt16 = 443, isProxy: Bool = false) throws -> (
     client: Endpoint, server: Endpoint
   ) {

@@ -69,7 +69,7 @@ struct HandshakeTests {
     var bytes: [UInt8] = [1, 2, 3]
     client.drain(into: &bytes)
     #expect(bytes.prefix(3) == [1, 2, 3])
-    // application_data (RFC 8446 §5.1)
+    // The inner record's type is hidden, so the outer type is application_data, which is 23 (RFC 8446 §5.1).
     #expect(bytes[3] == 23)
   }
 
@@ -138,7 +138,7 @@ struct HandshakeTests {
     #expect(outcome.server?.code == .protocolVersion)
   }
 
-  @Test("a server is trusted if it sends all of its intermediate certificates, in any order; otherwise it is refused")
+  @Test("the client trusts a server only if the server sends all intermediate certificates, in any order")
   func intermediateCertificates() throws {
     let authority = try ThrowawayAuthority()
     let upper = try authority.issueAuthority(commonName: "The upper intermediate CA")

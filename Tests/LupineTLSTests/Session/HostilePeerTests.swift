@@ -91,7 +91,7 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "if one bit of the server's handshake messages is changed, the TLS handshake never completes",
+    "if one bit of the server's handshake messages is changed, the client never completes the TLS handshake",
     arguments: [TLSVersion.v1_2, .v1_3])
   func changedBits(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
@@ -108,7 +108,7 @@ struct HostilePeerTests {
       let changed = Int.random(in: 0..<flight.count, using: &generator)
       flight[changed] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
       client.receive(flight)
-      // After a changed length, the client may wait for more bytes, but the handshake must not complete.
+      // After a change of a length field, the client may wait for more bytes, but the handshake must not complete.
       let step = try? client.handshake()
       if step == .done {
         #expect(version == .v1_3 && ignored.contains(changed), "byte \(changed)")
@@ -119,7 +119,7 @@ struct HostilePeerTests {
     }
   }
 
-  /// Returns a client that has sent its hello, the server, and the server's answer.
+  /// Returns a client that has sent its ClientHello, a server that has received it, and the server's answer.
   private func clientAndFlight(_ fixture: Fixture, _ context: TLSContext) throws -> (Endpoint, Endpoint, [UInt8]) {
     let client = try Endpoint(client: context)
     let server = try Endpoint(server: fixture.server)
@@ -130,7 +130,7 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "after any part of the server's TLS handshake, the client waits for more, and reports the end as truncation",
+    "if the server's TLS handshake ends after any byte, the client waits for more, and reports the end as truncation",
     arguments: [TLSVersion.v1_2, .v1_3])
   func cutFlight(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
@@ -206,7 +206,7 @@ struct HostilePeerTests {
   }
 }
 
-/// The positions of the records' versions, the only field that receivers ignore in TLS 1.3 (RFC 8446 §5.1).
+/// The offsets of the version fields in the TLS records of a flight. In TLS 1.3, receivers ignore only this field (RFC 8446 §5.1).
 private func legacyVersions(_ flight: [UInt8]) -> Set<Int> {
   var positions: Set<Int> = []
   var start = 0

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Requests for client certificates")
 struct IdentityRequestTests {
-  /// The authority of the client certificates.
+  /// The certificate authority from which the server requests client certificates.
   private let clients: ThrowawayAuthority
 
   init() throws { clients = try ThrowawayAuthority(commonName: "Clients") }
@@ -37,7 +37,7 @@ struct IdentityRequestTests {
   }
 
   @Test(
-    "of the authorities that a server names when requesting a client certificate, only the first 256 are kept",
+    "if a server names many authorities when it requests a client certificate, the client stores only the first 256",
     arguments: [TLSVersion.v1_2, .v1_3])
   func limited(version: TLSVersion) throws {
     for (count, kept) in [(256, 256), (257, 256)] {

@@ -50,7 +50,7 @@ struct PostHandshakeTests {
     #expect(throws: TLSError.self) { try client.write([1]) }
   }
 
-  @Test("the number of a TLS session's unsent key update answers is limited, even if data arrives between requests")
+  @Test("a TLS session limits the number of unsent answers to key updates, even if data arrives between the requests")
   func unsentAnswers() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let (client, server) = try fixture.visited(TLSContext(client: fixture.trusting))
@@ -75,7 +75,7 @@ struct PostHandshakeTests {
     #expect(server.requestRenegotiation())
     client.receive(server.output())
     try client.read()
-    // An alert (RFC 8446 §5.1). It is encrypted.
+    // The client has sent an alert (RFC 8446 §5.1), which is encrypted.
     #expect(client.output().first == 21)
     try server.write(Array("pong".utf8))
     client.receive(server.output())
@@ -103,7 +103,7 @@ struct PostHandshakeTests {
     #expect(client.received.suffix(4) == Array("pong".utf8))
   }
 
-  @Test("after a TLS buffer was reallocated, the connection's end without close_notify is still an error")
+  @Test("after a TLS session's buffer was reallocated, a connection that ends without close_notify is still an error")
   func endAfterShrinking() throws {
     let (client, server) = try Fixture().connected()
     try server.write([UInt8](repeating: 1, count: 1 << 16))

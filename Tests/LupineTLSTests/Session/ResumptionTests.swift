@@ -6,7 +6,7 @@ import Testing
 
 @Suite("TLS resumption")
 struct ResumptionTests {
-  /// Connects, reads the server's tickets, and closes the session.
+  /// Connects a client to the server, reads the server's session tickets, and closes the connection.
   private func visit(_ fixture: Fixture, _ context: TLSContext) throws -> TLSInfo {
     let (client, server) = try fixture.connected(context)
     try server.write([1])
@@ -27,7 +27,7 @@ struct ResumptionTests {
     #expect(try visit(fixture, context).isResumed)
   }
 
-  @Test("a TLS session of one context isn't resumed in another context")
+  @Test("a TLS context doesn't resume the TLS session of another context")
   func contextsAreApart() throws {
     let fixture = try Fixture()
     #expect(try !visit(fixture, TLSContext(client: fixture.trusting)).isResumed)
@@ -44,7 +44,7 @@ struct ResumptionTests {
     #expect(outcome.client?.code == .hostMismatch)
   }
 
-  @Test("a connection to another server with the same name performs a full TLS handshake")
+  @Test("a connection to another server with the same host name performs a full TLS handshake")
   func serverThatForgot() throws {
     let fixture = try Fixture()
     let context = try TLSContext(client: fixture.trusting)
@@ -55,7 +55,7 @@ struct ResumptionTests {
     #expect(outcome.client?.code == .certificateExpired)
   }
 
-  @Test("TLS sessions with 300 hosts don't exceed the session store's limit, and the newest sessions are kept")
+  @Test("after connections to 300 hosts, the TLS session store is within its limit and contains the newest sessions")
   func manyHosts() throws {
     let authority = try ThrowawayAuthority()
     let identity = try authority.issue(names: ["*.example.com"])
@@ -63,7 +63,7 @@ struct ResumptionTests {
     let context = try TLSContext(client: TLSConfiguration(trustRoots: [.pem(authority.certificatePEM)]))
     var resumed = 0
     for pass in 0..<2 {
-      // The second pass is in reverse order. In the same order, each host would already be evicted.
+      // The second pass is in reverse order. In the same order, each host would already have been evicted.
       for index in pass == 0 ? Array(0..<300) : (0..<300).reversed() {
         let client = try Endpoint(client: context, host: "h\(index).example.com")
         let served = try Endpoint(server: server)

@@ -9,7 +9,7 @@ import Testing
 @Suite("The store of TLS sessions")
 struct SessionStoreTests {
   @Test(
-    "the TLS session store's entries contain the host, port and parameters of each session",
+    "each entry of the TLS session store contains the host, port and TLS parameters of its session",
     arguments: [TLSVersion.v1_2, .v1_3])
   func entries(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
@@ -31,7 +31,9 @@ struct SessionStoreTests {
     }
   }
 
-  @Test("a single-use TLS session is removed from the store when offered, and the new session's ticket replaces it")
+  @Test(
+    "a single-use TLS session is removed from the store when the client offers it, and the new session's ticket replaces it"
+  )
   func singleUse() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let store = TLSSessionStore()
@@ -62,7 +64,7 @@ struct SessionStoreTests {
     #expect(try !fixture.visited(TLSContext(client: fixture.trusting, sessions: store)).client.info.isResumed)
     let (client, _) = try fixture.visited(TLSContext(client: fixture.trusting, sessions: store))
     #expect(client.info.isResumed)
-    // The server sent no certificate; the session has stored it.
+    // The server sent no certificate chain. The chain comes from the stored session.
     #expect(client.info.certificateChain.count == 1)
   }
 
@@ -95,7 +97,7 @@ struct SessionStoreTests {
     }
     let context = try TLSContext(client: unverified, sessions: store)
     #expect(try !fixture.visited(context, port: 444).client.info.isResumed)
-    // A proxy isn't trusted only because an origin with the same address is.
+    // A proxy isn't trusted only because an origin with the same address is trusted.
     #expect(try !fixture.visited(context, isProxy: true).client.info.isResumed)
     #expect(try fixture.visited(context).client.info.isResumed)
   }
@@ -144,7 +146,7 @@ struct SessionStoreTests {
     #expect(Set(store.entries.map(\.port)) == [3, 1, 4])
   }
 
-  @Test("however many tickets a server sends, the TLS session store keeps no more sessions than its limit")
+  @Test("however many tickets a server sends, the TLS session store contains no more of its sessions than the limit")
   func tickets() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let store = TLSSessionStore()

@@ -5,7 +5,7 @@ import LupineTLS
 import Synchronization
 import Testing
 
-@Suite("A handshake that waits for its verifier")
+@Suite("A TLS handshake that waits for its certificate verifier")
 struct PendingVerificationTests {
   private let authority: ThrowawayAuthority
   private let identity: ThrowawayAuthority.Identity
@@ -15,7 +15,7 @@ struct PendingVerificationTests {
     identity = try authority.issue(names: ["localhost"])
   }
 
-  /// Performs a handshake up to the point at which the client needs a verdict, and checks that it is reached.
+  /// Performs a handshake up to the point at which the certificate verifier has to decide. Throws if that point isn't reached.
   private func pair(
     _ version: TLSVersion, staple: [UInt8] = [], clientAuthority: [UInt8]? = nil, piece: Int = .max,
     _ change: (inout TLSConfiguration) -> Void = { _ in }
@@ -53,7 +53,7 @@ struct PendingVerificationTests {
   }
 
   @Test(
-    "before the certificate verifier's verdict, nothing is sent to the server, not even a client certificate",
+    "before the certificate verifier's verdict, the client sends nothing to the server, not even a client certificate",
     arguments: [TLSVersion.v1_2, .v1_3])
   func silent(version: TLSVersion) throws {
     let own = try authority.issue(commonName: "A client", purpose: .client)
@@ -73,7 +73,7 @@ struct PendingVerificationTests {
   }
 
   @Test(
-    "if the certificate verifier refuses, an alert ends the TLS handshake, and nothing else is sent",
+    "if the certificate verifier refuses, the client ends the TLS handshake with an alert, and sends nothing else",
     arguments: [TLSVersion.v1_2, .v1_3])
   func refused(version: TLSVersion) throws {
     struct Unwanted: Error {}
@@ -165,7 +165,7 @@ struct PendingVerificationTests {
   }
 
   @Test(
-    "if isQuick returns true for the host, the certificate verifier is called synchronously during the TLS handshake",
+    "a certificate verifier whose isQuick returns true for the host is called synchronously during the TLS handshake",
     arguments: [TLSVersion.v1_2, .v1_3])
   func quick(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
@@ -203,7 +203,7 @@ struct PendingVerificationTests {
       _ = try client.handshakeUpToVerdict()
       server.receive(client.output())
       _ = try server.handshake()
-      // A fatal handshake_failure.
+      // The last bytes are a fatal alert handshake_failure.
       client.receive(server.output() + [21, 3, 3, 0, 2, 2, 40])
       let error = try #require(throws: TLSError.self) { try client.handshakeUpToVerdict() }
       #expect(error.code == .alert(40) && error.requestedAuthorities == nil)

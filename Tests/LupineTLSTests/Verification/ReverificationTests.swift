@@ -5,7 +5,7 @@ import LupineTLS
 import Synchronization
 import Testing
 
-@Suite("Verifying evidence again")
+@Suite("Verifying a certificate's evidence again")
 struct ReverificationTests {
   private let authority: ThrowawayAuthority
   private let stranger: ThrowawayAuthority
@@ -15,7 +15,8 @@ struct ReverificationTests {
     stranger = try ThrowawayAuthority(commonName: "Somebody else")
   }
 
-  /// Returns the evidence that the verifier of a client that trusts `authority` receives from a server.
+  /// Returns the evidence that a certificate verifier receives. The client trusts `authority`, and connects to a server with this
+  /// identity.
   private func evidence(
     of identity: ThrowawayAuthority.Identity, sending issuers: [UInt8] = [], host: String = "localhost"
   ) throws -> CertificateVerifier.Evidence {
@@ -32,7 +33,7 @@ struct ReverificationTests {
     return try #require(seen.withLock { $0 })
   }
 
-  /// Returns the only certificate of a self-signed identity or an authority, in DER.
+  /// Returns the first certificate that a server with this identity sends, in DER.
   private func der(_ identity: ThrowawayAuthority.Identity) throws -> [UInt8] {
     try #require(try evidence(of: identity).sentChain.first)
   }
@@ -119,7 +120,7 @@ struct ReverificationTests {
     #expect(verified.chain == Array(evidence.builtChain.prefix(2)))
   }
 
-  /// Issues a certificate in the authority's name, signed with the stranger's key.
+  /// Issues a certificate with the authority's name as issuer, but signed with the stranger's key.
   private func forge(names: [String]) throws -> ThrowawayAuthority.Identity {
     let forger = ThrowawayAuthority(
       signingWith: .init(
@@ -127,7 +128,8 @@ struct ReverificationTests {
     return try forger.issue(names: names)
   }
 
-  @Test("a certificate chain is cut before the first invalid signature, even if issuer and subject names match")
+  @Test(
+    "verification cuts a certificate chain before the first invalid signature, even if issuer and subject names match")
   func forgedChain() throws {
     let evidence = try evidence(of: forge(names: ["localhost"]), sending: authority.certificatePEM)
     #expect(evidence.builtChain.count == 2)

@@ -15,7 +15,7 @@ struct StaplingTests {
     identity = try authority.issue(names: ["localhost"])
   }
 
-  /// Connects a client to a server that staples this response, and returns the results of both.
+  /// Connects a client to a server that staples this OCSP response, and returns the results of both ends.
   private func visit(
     _ staple: [UInt8], _ mode: TLSConfiguration.OCSPStapling, version: TLSVersion = .v1_3,
     identity: ThrowawayAuthority.Identity? = nil, trusting roots: [TLSConfiguration.TrustSource]? = nil
@@ -103,7 +103,7 @@ struct StaplingTests {
   func signers() throws {
     let delegate = try authority.issue(commonName: "A responder", purpose: .ocspResponder)
     let delegated = try authority.ocspResponse(for: identity, responder: delegate)
-    // The server's chain doesn't include the responder's certificate; the response does.
+    // The server's chain doesn't contain the responder's certificate, but the OCSP response does.
     let seen = try visit(delegated, .required)
     #expect(seen.error == nil, "\(seen.error?.message ?? "")")
 
@@ -135,7 +135,7 @@ struct StaplingTests {
     #expect(try visit(intermediate.ocspResponse(for: leaf), .required, identity: chain).error == nil)
     let byRoot = try intermediate.ocspResponse(for: leaf, responder: authority.identity)
     #expect(try visit(byRoot, .required, identity: chain).error?.code == .ocsp(.untrusted))
-    // The intermediate is sufficient as the only trust root.
+    // The intermediate authority's certificate is sufficient as the only trust root.
     #expect(
       try visit(
         intermediate.ocspResponse(for: leaf), .required, identity: chain, trusting: [.pem(intermediate.certificatePEM)]
@@ -169,7 +169,7 @@ struct StaplingTests {
       changed[Int.random(in: 0..<staple.count, using: &generator)] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
       let seen = try visit(changed, .checked)
       guard case .ocsp = seen.error?.code else {
-        // The signature doesn't cover the response's certificates, which this signer doesn't need.
+        // The signature isn't computed over the certificates in the OCSP response, and this signer doesn't need them.
         #expect(seen.error == nil)
         #expect(isOutsideSignature(changed, staple))
         continue
@@ -178,14 +178,15 @@ struct StaplingTests {
     #expect(try visit(staple + [0], .checked).error?.code == .ocsp(.malformed))
   }
 
-  /// Returns whether the first difference is after tbsResponseData and the signature, in the certificates at the end.
+  /// Returns whether the first difference is in the certificates at the end of the OCSP response, after tbsResponseData and the
+  /// signature.
   private func isOutsideSignature(_ changed: [UInt8], _ original: [UInt8]) -> Bool {
     let first = zip(changed, original).enumerated().first { $0.element.0 != $0.element.1 }?.offset ?? 0
     return first > original.count / 3
   }
 
   @Test(
-    "a resumed TLS session reports that its certificate was checked in an earlier session",
+    "a resumed TLS session reports that the server's certificate was checked in an earlier session",
     arguments: [TLSVersion.v1_2, .v1_3])
   func resumed(version: TLSVersion) throws {
     let server = try TLSContext(

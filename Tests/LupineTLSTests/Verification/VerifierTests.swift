@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Certificate verifier")
 struct VerifierTests {
-  /// The evidence that a verifier has received.
+  /// Records the evidence that a certificate verifier has received in each call.
   private final class VerifierRecord: Sendable {
     let evidence = Mutex<[CertificateVerifier.Evidence]>([])
     var last: CertificateVerifier.Evidence? { evidence.withLock { $0.last } }
@@ -117,7 +117,8 @@ struct VerifierTests {
     #expect(TLSConfiguration(verifier: one) != TLSConfiguration(verifier: two))
   }
 
-  @Test("setting a certificate verifier is refused if verification is disabled, because it would never be called")
+  @Test(
+    "setting a certificate verifier is refused if verification is disabled, because the verifier would never be called")
   func withoutVerification() {
     let error = #expect(throws: TLSError.self) {
       try TLSContext(client: TLSConfiguration(verification: .none, verifier: CertificateVerifier { _ in .accept }))

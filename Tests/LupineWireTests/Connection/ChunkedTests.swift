@@ -8,7 +8,7 @@ import Testing
 @Suite("Chunked coding")
 struct ChunkedTests {
   @Test(
-    "a chunk of a chunked body is written with its size in hexadecimal",
+    "the encoder of chunked bodies writes a chunk with its size in hexadecimal",
     arguments: [(1, "1"), (9, "9"), (10, "a"), (15, "f"), (16, "10"), (255, "ff"), (4096, "1000"), (70_000, "11170")])
   func exactBytes(count: Int, size: String) {
     let data = [UInt8](repeating: 0x78, count: count)
@@ -17,7 +17,7 @@ struct ChunkedTests {
     #expect(output == Array("kept\(size)\r\n".utf8) + data + Array("\r\n".utf8))
   }
 
-  @Test("an empty chunk isn't written, because it would end the body")
+  @Test("the encoder of chunked bodies doesn't write an empty chunk, because it would end the body")
   func emptyChunk() {
     var output: [UInt8] = []
     ChunkedEncoder.append([UInt8]().span, to: &output)

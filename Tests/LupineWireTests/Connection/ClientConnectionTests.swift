@@ -68,7 +68,7 @@ struct ClientConnectionTests {
     try expectClose(.requestUnfinished, reading: response, &connection)
   }
 
-  @Test("a connection is kept alive if the rest of the request is sent before the response ends")
+  @Test("a connection is kept alive if the request is completely sent before its response ends")
   func sentMeanwhile() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "POST", closes: false)
@@ -127,7 +127,7 @@ struct ClientConnectionTests {
     expectIdle(connection, false)
   }
 
-  @Test("the parser gives a body's byte range relative to the start of the received span, including the head")
+  @Test("the parser returns a body's byte range relative to the start of the received span, including the head")
   func bodyRanges() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: false)
@@ -157,7 +157,7 @@ struct ClientConnectionTests {
     }
   }
 
-  // #expect can't evaluate an expression with a noncopyable value; these functions copy the property first.
+  // These functions exist because #expect can't evaluate an expression with a noncopyable value. They copy the property first.
   private func expectIdle(
     _ connection: borrowing ClientConnection, _ expected: Bool, at location: SourceLocation = #_sourceLocation
   ) {

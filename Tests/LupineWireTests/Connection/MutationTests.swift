@@ -5,12 +5,13 @@ import Testing
 
 @testable import LupineWire
 
-@Suite("Mutated responses")
+@Suite("Parsing of mutated responses")
 struct MutationTests {
-  /// The bytes that have a meaning in a head or in chunks.
+  /// The bytes that have a special meaning in an HTTP head or in chunked framing. Mutations insert these bytes more often than
+  /// others.
   private let telling = Array("\r\n\t :;,0123456789aAfFgHT/.\0\u{7F}".utf8)
 
-  // Each seed produces 2,500 inputs.
+  // From each seed, the test derives 2,500 inputs.
   @Test(
     "parsing a randomly mutated response has the same outcome whether it arrives whole, byte by byte or in random parts",
     arguments: 1...8 as ClosedRange<UInt64>
@@ -78,7 +79,8 @@ struct MutationTests {
 }
 
 extension Transcript {
-  /// Returns whether the events and the error are the same. `notHTTP` errors may quote prefixes of different lengths.
+  /// Returns whether the events and the error of both transcripts are the same. `notHTTP` errors may quote prefixes of different
+  /// lengths.
   func agrees(with other: Transcript) -> Bool {
     switch (error, other.error) {
     case (nil, nil): self == other

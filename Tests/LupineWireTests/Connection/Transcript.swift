@@ -3,9 +3,9 @@
 import LupineWire
 import Testing
 
-/// All events of one exchange, independent of how its bytes were split.
+/// Everything that a `ClientConnection` has reported during one exchange. It doesn't depend on how the received bytes were split.
 struct Transcript: Equatable {
-  /// The parts of a final response head.
+  /// The final response's head.
   struct Head: Equatable {
     let minorVersion: UInt8
     let status: Int
@@ -17,21 +17,21 @@ struct Transcript: Equatable {
   }
 
   private(set) var informational: [Int] = []
-  /// The number of bytes of the interim heads.
+  /// The total length of the interim response heads, in bytes.
   private(set) var interimBytes = 0
   private(set) var head: Head?
   private(set) var body: [UInt8] = []
   private(set) var trailers = Fields()
   private(set) var isComplete = false
-  /// The bytes after the head that ended HTTP, or nil if HTTP continues.
+  /// The bytes after a head that ended HTTP on the connection, or nil if HTTP continues.
   private(set) var handedOver: [UInt8]?
   private(set) var close: CloseReason?
   private(set) var error: WireError?
 
-  /// Feeds the pieces one after another, until the response ends or an error occurs.
+  /// Passes the pieces to a connection one after another, until the response ends or an error occurs.
   ///
-  /// The connection must refuse bytes after the end. `close` is then `.unsolicitedBytes`, whether these bytes were in
-  /// the same piece as the end or in a later one.
+  /// The connection must refuse bytes after the end of the response. `close` is then `.unsolicitedBytes`, whether these bytes were
+  /// in the same piece as the end or in a later one.
   init(
     of pieces: [ArraySlice<UInt8>], method: String, upgrades: Bool = false, peerCloses: Bool, limits: Limits = Limits()
   ) {
@@ -73,14 +73,14 @@ struct Transcript: Equatable {
     }
   }
 
-  /// The transcript without its error.
+  /// A copy of this transcript without its error.
   var withoutError: Transcript {
     var copy = self
     copy.error = nil
     return copy
   }
 
-  // Feeds bytes after the end of the response, which the connection must refuse.
+  // Passes bytes after the end of the response to the connection, which must refuse them.
   private mutating func refuse(_ piece: ArraySlice<UInt8>, _ connection: inout ClientConnection) {
     let bytes = Array(piece)
     var cursor = 0
@@ -94,7 +94,7 @@ struct Transcript: Equatable {
     }
   }
 
-  /// Records an event and returns whether the same bytes may contain further events.
+  /// Records an event of the connection. Returns whether the same bytes may contain further events.
   private mutating func record(_ event: ClientConnection.Event, _ bytes: [UInt8]) -> Bool {
     switch event {
     case .needMoreBytes: return false
@@ -129,11 +129,11 @@ struct Transcript: Equatable {
 }
 
 extension Array where Element == UInt8 {
-  /// The bytes as pieces of one byte each.
+  /// The array's bytes as slices of one byte each.
   var singly: [ArraySlice<UInt8>] { indices.map { self[$0...$0] } }
 }
 
 extension Fields {
-  /// The field lines as they are on the wire.
+  /// The field lines as they are written in HTTP, such as `Age: 3`.
   var wireLines: [String] { map { "\($0.name): \($0.value)" } }
 }

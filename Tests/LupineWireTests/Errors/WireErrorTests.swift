@@ -6,7 +6,7 @@ import Testing
 @Suite("WireError")
 struct WireErrorTests {
   @Test(
-    "error messages shorten received bytes, and escape any that could control a terminal or reorder the line",
+    "error messages shorten received bytes, and escape those that could control a terminal or reorder the line",
     arguments: [
       ("x", "\"x\""), (String(repeating: "x", count: 64), "\"" + String(repeating: "x", count: 64) + "\""),
       (String(repeating: "x", count: 65), "\"" + String(repeating: "x", count: 64) + "…\""),

@@ -13,27 +13,27 @@ struct ChallengeTests {
     return fields
   }
 
-  @Test("each WWW-Authenticate field line is parsed into its challenges", arguments: ChallengeVector.all)
+  @Test("the parser splits each WWW-Authenticate field line into its challenges", arguments: ChallengeVector.all)
   func vectors(_ vector: ChallengeVector) {
     #expect(fields(vector.lines).challenges("www-authenticate") == vector.challenges)
     if vector.lines.count == 1 { #expect(Challenge.parse(vector.lines[0]) == vector.challenges) }
   }
 
-  @Test("a challenge field line that is cut off at any byte is parsed into the first schemes of the whole line")
+  @Test("a challenge field line that is cut off at any byte yields the first schemes of the complete line")
   func prefixes() {
     for line in ChallengeVector.all.flatMap(\.lines) {
       let schemes = Challenge.parse(line).map(\.scheme)
       for length in 0..<line.utf8.count {
         let some = Challenge.parse(String(decoding: line.utf8.prefix(length), as: UTF8.self)).map(\.scheme)
-        // The last scheme found may be an incomplete scheme, a parameter name without
-        // its "=", or a token68 of the previous challenge.
+        // The last scheme may have been found in an incomplete scheme, in a parameter name without its "=", or in a token68 of the
+        // previous challenge.
         #expect(schemes.starts(with: some.dropLast()), "\(length) bytes of \(line)")
       }
     }
   }
 
   @Test(
-    "challenge schemes and parameters are found case-insensitively, and the first of several equal parameters is used")
+    "looking up a challenge's scheme or parameter ignores case, and returns the first of several equal parameters")
   func lookup() {
     let challenge = Challenge.parse("bAsIc REALM=\"a\", realm=\"b\"")[0]
     #expect(challenge.isOf(scheme: "Basic") && !challenge.isOf(scheme: "Basi") && !challenge.isOf(scheme: "Basic2"))
@@ -41,7 +41,7 @@ struct ChallengeTests {
     #expect(Challenge(scheme: "Foo", content: .token68("realm=")).realm == nil)
   }
 
-  @Test("authentication challenges and parameters that exceed the limits are dropped")
+  @Test("the challenge parser drops authentication challenges and parameters that exceed the limits")
   func limits() {
     let schemes = (0..<100).map { "s\($0) a=b" }
     let kept = schemes.prefix(Limits.challengesMax).map { String($0.prefix { $0 != " " }) }
@@ -79,7 +79,7 @@ struct BasicCredentialsTests {
   @Test(
     "a user name and a password are encoded as the value of a Basic Authorization field",
     arguments: [
-      // RFC 7617 §2 and §2.1.
+      // The examples of RFC 7617 §2 and §2.1.
       ("Aladdin", "open sesame", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="), ("test", "123£", "Basic dGVzdDoxMjPCow=="),
       ("", "", "Basic Og=="), ("a", "", "Basic YTo="), ("a", "b:c", "Basic YTpiOmM="), ("a:b", "c", nil),
       (":", "", nil),
@@ -90,7 +90,7 @@ struct BasicCredentialsTests {
 
   @Test(
     "the Base64 encoder pads input whose length isn't a multiple of three bytes",
-    // RFC 4648 §10.
+    // The test vectors of RFC 4648 §10.
     arguments: [
       ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
       ("foobar", "Zm9vYmFy"),

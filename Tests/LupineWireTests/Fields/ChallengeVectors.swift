@@ -3,7 +3,7 @@
 import LupineWire
 import Testing
 
-/// The field lines of one name, and the challenges parsed from them.
+/// The field lines of a WWW-Authenticate or Proxy-Authenticate field, and the expected challenges.
 struct ChallengeVector: Sendable, CustomTestStringConvertible {
   let lines: [String]
   let challenges: [Challenge]
@@ -16,14 +16,14 @@ struct ChallengeVector: Sendable, CustomTestStringConvertible {
   var testDescription: String { lines.joined(separator: " | ") }
 
   static let all: [ChallengeVector] = [
-    // Challenges that follow the grammar.
+    // Challenges that conform to the grammar.
     ChallengeVector("Basic realm=\"simple\"", gives: .of("Basic", ("realm", "simple"))),
     ChallengeVector(
       "Basic realm=\"foo\", charset=\"UTF-8\"", gives: .of("Basic", ("realm", "foo"), ("charset", "UTF-8"))),
     ChallengeVector("Negotiate", gives: .of("Negotiate")),
     ChallengeVector("Negotiate oRswGaADCg==", gives: .of("Negotiate", token68: "oRswGaADCg==")),
     ChallengeVector("Foo a-b.c_d~e+f/g", gives: .of("Foo", token68: "a-b.c_d~e+f/g")),
-    // RFC 9110 §11.6.1's example, and the same in reverse order.
+    // The example in RFC 9110 §11.6.1, and the same challenges in reverse order.
     ChallengeVector(
       "Basic realm=\"simple\", Newauth realm=\"apps\", type=1, title=\"Login to \\\"apps\\\"\"",
       gives: .of("Basic", ("realm", "simple")),
@@ -32,12 +32,12 @@ struct ChallengeVector: Sendable, CustomTestStringConvertible {
       "Newauth realm=\"apps\", type=1, title=\"Login to \\\"apps\\\"\", Basic realm=\"simple\"",
       gives: .of("Newauth", ("realm", "apps"), ("type", "1"), ("title", "Login to \"apps\"")),
       .of("Basic", ("realm", "simple"))),
-    // Several lines.
+    // Several field lines with the same name.
     ChallengeVector(
       "Negotiate", "NTLM", "Basic realm=\"a, Digest b\"",
       gives: .of("Negotiate"), .of("NTLM"), .of("Basic", ("realm", "a, Digest b"))),
     ChallengeVector("Basic", "realm=\"of the line before\"", gives: .of("Basic")),
-    // Commas.
+    // Empty lines and superfluous commas.
     ChallengeVector(gives: []),
     ChallengeVector("", gives: []),
     ChallengeVector(", ,\t,", gives: []),
@@ -46,7 +46,7 @@ struct ChallengeVector: Sendable, CustomTestStringConvertible {
     ChallengeVector("Negotiate oRswGaADCg== ,Basic", gives: .of("Negotiate", token68: "oRswGaADCg=="), .of("Basic")),
     ChallengeVector(
       "Basic realm=\"a,b\",Basic realm=\"c\"", gives: .of("Basic", ("realm", "a,b")), .of("Basic", ("realm", "c"))),
-    // White space around "=", names in any case, unquoted values.
+    // White space around "=", names in any letter case, and unquoted values.
     ChallengeVector(
       "DIGEST Realm = x , NONCE=\t\"y\"  ,qop=auth,Basic realm=z",
       gives: .of("DIGEST", ("Realm", "x"), ("NONCE", "y"), ("qop", "auth")), .of("Basic", ("realm", "z"))),
@@ -58,7 +58,7 @@ struct ChallengeVector: Sendable, CustomTestStringConvertible {
     ChallengeVector("Foo realm=", gives: .of("Foo", token68: "realm=")),
     ChallengeVector("Foo bar==, a=b", gives: .of("Foo", token68: "bar==")),
     ChallengeVector("Foo a=b", gives: .of("Foo", ("a", "b"))),
-    // Mistakes that servers make.
+    // Mistakes that real servers make.
     ChallengeVector("Basic", gives: .of("Basic")),
     ChallengeVector("basic  realm=x", gives: .of("basic", ("realm", "x"))),
     ChallengeVector(
@@ -76,7 +76,7 @@ struct ChallengeVector: Sendable, CustomTestStringConvertible {
     ChallengeVector("Basic realm=\"a\\", gives: .of("Basic", ("realm", "a\\"))),
     ChallengeVector("Basic realm=\"a\\\"", gives: .of("Basic", ("realm", "a\""))),
     ChallengeVector("Basic realm=\"unfinished", "Digest", gives: .of("Basic", ("realm", "unfinished")), .of("Digest")),
-    // The head's parser refuses NUL; here it is only a separator or a character of a quoted string.
+    // The parser of heads refuses NUL. Here, NUL is only a separator or a character of a quoted string.
     ChallengeVector("Basic\u{0}realm=\"a\u{0}b\"", gives: .of("Basic", ("realm", "a\u{0}b"))),
   ]
 }

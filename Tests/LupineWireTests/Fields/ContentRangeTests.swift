@@ -8,13 +8,13 @@ struct ContentRangeTests {
   @Test(
     "the parser accepts each valid form of Content-Range",
     arguments: [
-      // The RFC's own examples.
+      // The examples of RFC 9110 §14.4.
       ("bytes 42-1233/1234", .bytes(first: 42, last: 1233, completeLength: 1234)),
       ("bytes 42-1233/*", .bytes(first: 42, last: 1233, completeLength: nil)),
       ("bytes */1234", .unsatisfied(completeLength: 1234)),
       ("bytes 0-499/1234", .bytes(first: 0, last: 499, completeLength: 1234)),
       ("bytes 734-1233/1234", .bytes(first: 734, last: 1233, completeLength: 1234)),
-      // The smallest values, the largest ones, leading zeros, and the unit in any case.
+      // The smallest and the largest values, leading zeros, and the unit in any letter case.
       ("bytes 0-0/1", .bytes(first: 0, last: 0, completeLength: 1)), ("bytes */0", .unsatisfied(completeLength: 0)),
       ("bytes 0-0/*", .bytes(first: 0, last: 0, completeLength: nil)),
       (
@@ -35,13 +35,13 @@ struct ContentRangeTests {
     arguments: [
       "", " ", "bytes", "bytes ", "bytes 0", "bytes 0-", "bytes 0-1", "bytes 0-1/", "bytes -1/2", "bytes -/2",
       "bytes 0/2", "bytes *", "bytes */", "bytes */*", "bytes *-1/2", "bytes 0-*/2", "bytes 0-1/2/3",
-      // Another unit or none, white space, several ranges, and several joined fields.
+      // Other units or none, white space, several ranges, and several joined fields.
       "items 0-1/2", "0-1/2", "byte 0-1/2", "bytes=0-1/2", "bytes: 0-1/2", "bytes\t0-1/2", "bytes  0-1/2",
       " bytes 0-1/2", "bytes 0-1/2 ", "bytes 0 -1/2", "bytes 0- 1/2", "bytes 0-1 /2", "bytes 0-1/ 2",
       "bytes 0-1,2-3/4", "bytes 0-1/2, bytes 0-1/2", "bytes 0-1/2\0", "bytes 0-1/2\r\n",
-      // A last position before the first one, or after the end.
+      // Ranges whose last position precedes the first one, or is after the end.
       "bytes 2-1/3", "bytes 0-2/2", "bytes 0-0/0", "bytes 5-9/9",
-      // Signs, other digits, and other bases.
+      // Numbers with signs, other digits or other bases.
       "bytes +0-1/2", "bytes 0-+1/2", "bytes 0--1/2", "bytes 0-1/-2", "bytes */-1", "bytes 0-1/2.0", "bytes 0x0-1/2",
       "bytes 0-1e1/20", "bytes ٠-١/٢", "bytes 0-1/２",
       // Numbers that exceed the largest length, 2^63 - 1.
@@ -53,7 +53,7 @@ struct ContentRangeTests {
     #expect(ContentRange(text) == nil)
   }
 
-  @Test("of all Content-Range values with small numbers, the parser accepts only the valid ones")
+  @Test("of all Content-Range values with small numbers, the parser accepts exactly the valid values")
   func exhaustive() {
     for first in 0..<6 as Range<UInt64> {
       for last in 0..<6 as Range<UInt64> {

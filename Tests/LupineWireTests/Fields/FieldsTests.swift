@@ -32,7 +32,7 @@ struct FieldsTests {
     #expect(!fields.contains(name))
   }
 
-  @Test("valueBytes returns the received bytes of a field value that isn't UTF-8")
+  @Test("a field's valueBytes contains the received bytes of a value that isn't UTF-8")
   func valueBytes() throws {
     let wire = "HTTP/1.1 200 OK\r\nName:  M\u{FC}ller \r\nEmpty:\r\nname: \u{80}\r\nContent-Length: 0\r\n\r\n".latin1
     let head = try #require(Transcript(of: [wire[...]], method: "GET", peerCloses: false).head)
@@ -70,7 +70,7 @@ struct FieldsTests {
     #expect(fields.wireLines == ["Host: h", "X: ", "Accept: c"])
   }
 
-  @Test("changing a copy of a message's fields doesn't change the original")
+  @Test("changing a copy of a Fields value doesn't change the original")
   func copies() {
     var copy = fields
     copy.remove("host")
@@ -79,12 +79,12 @@ struct FieldsTests {
   }
 
   @Test(
-    "two sets of fields are equal if their lines have the same order and values, and names equal except for case",
+    "two sets of fields are equal if their lines have the same order and values, and names that differ only in case",
     arguments: [
       (["A": "1", "B": "2"], ["a": "1", "b": "2"], true), ([:], [:], true),
       (["A": "1", "B": "2"], ["B": "2", "A": "1"], false), (["A": "1"], ["A": "1", "B": "2"], false),
       (["A": "x"], ["A": "X"], false), (["AB": "c"], ["A": "Bc"], false),
-      // Swift's String treats the two as equal; a server doesn't.
+      // Swift's String regards the two values as equal, but a server doesn't.
       (["A": "\u{E9}"], ["A": "e\u{301}"], false), (["A": "K"], ["A": "\u{212A}"], false),
     ] as [(Fields, Fields, Bool)])
   func equality(left: Fields, right: Fields, areEqual: Bool) {
@@ -92,7 +92,7 @@ struct FieldsTests {
     #expect((right == left) == areEqual)
   }
 
-  @Test("two sets of fields are equal regardless of field lines that were removed earlier")
+  @Test("field lines that were removed don't affect whether two sets of fields are equal")
   func equalityAfterRemoval() {
     var left: Fields = ["Secret": "x", "A": "1"]
     left.remove("secret")

@@ -3,7 +3,7 @@
 import LupineWire
 import Testing
 
-/// 2026-01-15 12:00:00 GMT.
+/// The current time for the parser of dates, in seconds since 1970: 2026-01-15 12:00:00 GMT.
 private let now: Int64 = 1_768_478_400
 
 @Suite("HTTPDate")
@@ -11,7 +11,7 @@ struct HTTPDateTests {
   @Test(
     "the parser accepts a valid HTTP date in each of its formats",
     arguments: [
-      // The RFC's own example in its three formats.
+      // The example of RFC 9110 §5.6.7 in its three formats.
       ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
       ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Wed Nov 16 08:49:37 1994", 784_975_777),
       ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Wed, 31 Dec 1969 23:59:59 GMT", -1),
@@ -34,7 +34,7 @@ struct HTTPDateTests {
     "the parser refuses a value that isn't exactly an HTTP date",
     arguments: [
       "", " ", "0", "784111777", "Sun", "Sun,", "Sun, 06 Nov 1994", "Sun, 06 Nov 1994 08:49:37",
-      // Wrong case, white space and number of digits.
+      // Dates with wrong letter case, white space or number of digits.
       "sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 nov 1994 08:49:37 GMT", "Sun, 06 NOV 1994 08:49:37 GMT",
       "Sun, 06 Nov 1994 08:49:37 gmt", " Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT ",
       "Sun,06 Nov 1994 08:49:37 GMT", "Sun,  06 Nov 1994 08:49:37 GMT", "Sun, 6 Nov 1994 08:49:37 GMT",
@@ -43,7 +43,7 @@ struct HTTPDateTests {
       "Sun, 06\tNov 1994 08:49:37 GMT", "Sun, 06 November 1994 08:49:37 GMT", "Sunday, 06 Nov 1994 08:49:37 GMT",
       "Sun, 06-Nov-94 08:49:37 GMT", "Sunday, 06-Nov-1994 08:49:37 GMT", "Sun Nov 6 08:49:37 1994",
       "Sun Nov 06  08:49:37 1994", "Sun Nov  6 08:49:37 94", "Sun Nov  6 08:49:37 1994 GMT",
-      // Other zones, languages and digits.
+      // Dates with other time zones, languages or digits.
       "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 06 Nov 1994 08:49:37 +0000", "Sun, 06 Nov 1994 08:49:37 EST",
       "Sun, 06 Nov 1994 08:49:37", "So, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Okt 1994 08:49:37 GMT",
       "Sun, ٠٦ Nov 1994 08:49:37 GMT", "Sun, 0６ Nov 1994 08:49:37 GMT", "1994-11-06T08:49:37Z",
@@ -62,13 +62,13 @@ struct HTTPDateTests {
   @Test(
     "the parser takes the two-digit year of an RFC 850 date as at most 50 years in the future",
     arguments: [
-      // Now is 2026-01-15 12:00:00.
+      // The current time is 2026-01-15 12:00:00 GMT.
       ("15-Jan-76 12:00:00", now, "2076"), ("15-Jan-76 12:00:01", now, "1976"), ("14-Jan-76 23:59:59", now, "2076"),
       ("31-Dec-75 23:59:59", now, "2075"), ("01-Jan-77 00:00:00", now, "1977"), ("01-Jan-00 00:00:00", now, "2000"),
       ("15-Jan-26 12:00:01", now, "2026"), ("01-Jan-99 00:00:00", now, "1999"), ("29-Feb-76 00:00:00", now, "1976"),
       // In 2090, the two-digit year 10 is in the next century.
       ("01-Jan-10 00:00:00", 3_786_912_000, "2110"), ("01-Jan-41 00:00:00", 3_786_912_000, "2041"),
-      // A clock that is set to an extreme value.
+      // The clock is set to an extreme value.
       ("01-Jan-70 00:00:00", .max, "9970"), ("01-Jan-30 00:00:00", .min, "0030"),
     ] as [(String, Int64, String)])
   func century(date: String, now: Int64, year: String) throws {
@@ -76,7 +76,7 @@ struct HTTPDateTests {
     #expect(read.description.split(separator: " ")[3] == year)
   }
 
-  @Test("a written HTTP date is parsed to the same date, for every day of 400 years and many seconds of a day")
+  @Test("writing and parsing an HTTP date yields the same date, for every day of 400 years and many seconds of a day")
   func roundTrip() {
     for seconds in stride(from: Int64(43_199), to: 12_622_780_800, by: 86_400) {
       expectRoundTrip(seconds)
@@ -84,7 +84,7 @@ struct HTTPDateTests {
     for second in stride(from: Int64(0), to: 86_400, by: 7) { expectRoundTrip(1_709_164_800 + second) }
   }
 
-  // Called 160,000 times. #expect would cost more than the round trip itself.
+  // This function is called 160,000 times, and #expect would cost more than the round trip itself.
   private func expectRoundTrip(_ seconds: Int64) {
     guard let date = HTTPDate(secondsSince1970: seconds), let read = HTTPDate(date.description, now: 0), read == date
     else {
@@ -93,7 +93,7 @@ struct HTTPDateTests {
     }
   }
 
-  @Test("consecutive HTTP dates are in ascending order, and have the right names of the days of the week")
+  @Test("the HTTP dates of consecutive days are in ascending order, and have the right names of the days of the week")
   func order() throws {
     let names = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     for day in 0..<1000 {
@@ -104,7 +104,7 @@ struct HTTPDateTests {
     }
   }
 
-  @Test("points in time outside of the years 1 to 9999 have no HTTP date")
+  @Test("HTTPDate can't represent points in time outside of the years 1 to 9999")
   func bounds() {
     for seconds in [Int64.min, -62_135_596_801, 253_402_300_800, .max] {
       #expect(HTTPDate(secondsSince1970: seconds) == nil)
@@ -117,7 +117,7 @@ struct HTTPDateTests {
 @Suite("Retry-After")
 struct RetryAfterTests {
   @Test(
-    "a Retry-After field is parsed as a delay or a date, and converted to seconds",
+    "the parser reads Retry-After as a delay or a date, and converts it to seconds",
     arguments: [
       ("0", 0), ("120", 120), ("007", 7), ("2147483648", 2_147_483_648), ("2147483649", 2_147_483_648),
       ("99999999999999999999999", 2_147_483_648), ("Thu, 15 Jan 2026 12:01:40 GMT", 100),

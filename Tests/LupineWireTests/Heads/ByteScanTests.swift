@@ -7,7 +7,7 @@ import Testing
 
 @Suite("ByteScan")
 struct ByteScanTests {
-  @Test("scanning finds the first control character and the end of a token, for each byte at each of 40 positions")
+  @Test("ByteScan finds the first control character and the end of a token, for each byte at each of 40 positions")
   func everyByteEverywhere() {
     for count in 0...40 {
       var bytes = [UInt8](repeating: 0x61, count: count)
@@ -23,7 +23,7 @@ struct ByteScanTests {
   }
 
   @Test(
-    "scanning finds a control character at the same position, whatever bytes surround the character",
+    "ByteScan finds a control character at the same position, whatever bytes surround the character",
     arguments: [0x20, 0x7E, 0x7F, 0x80, 0x9F, 0xA0, 0xFF, 0] as [UInt8])
   func neighbours(filler: UInt8) {
     for byte in UInt8.min...UInt8.max {
@@ -36,13 +36,13 @@ struct ByteScanTests {
     }
   }
 
-  @Test("scanning for control characters begins at the given position")
+  @Test("ByteScan searches for control characters from the given position on")
   func starts() {
     let bytes = Array("ab\r\ncdefghijklmnop\u{7F}qrs\tuvwxyz\0".utf8)
     for start in 0...bytes.count { expectAgreement(bytes, from: start) }
   }
 
-  @Test("scanning random bytes for control characters gives the same result as a simple loop")
+  @Test("ByteScan finds the same control characters in random bytes as a simple loop")
   func random() {
     var random = SplitMix64(seed: 1)
     for _ in 0..<5000 {
@@ -53,7 +53,7 @@ struct ByteScanTests {
     }
   }
 
-  @Test("scanning a field name with letters, digits and punctuation stops at the name's end")
+  @Test("ByteScan finds the end of a field name that contains letters, digits and punctuation")
   func names() {
     for name in ["A", "ETag", "Content-Type", "X-Request-Id-64", "p3p", "!#$%&'*+-.^_`|~", "a_long.name~With*all+"] {
       for end in [":", " ", "\r\n", "(", "\u{7F}", "é"] { expectAgreement(Array("\(name)\(end): value".utf8)) }
@@ -61,14 +61,14 @@ struct ByteScanTests {
   }
 
   @Test(
-    "comparing field names ignores case, and nothing else",
+    "ByteScan compares field names without regard to letter case, and treats no other characters as equal",
     arguments: [
       "", "a", "upgrade", "trailers", "forwarded", "content-length", "`{|}~@[1-_", "transfer-encoding",
       "strict-transport-security",
     ] as [StaticString])
   func matching(name: StaticString) {
     let expected = name.withUTF8Buffer { Array($0) }
-    // Bytes on both sides of the name must not affect the match.
+    // The bytes on both sides of the name must not affect the comparison.
     var bytes = Array("xy".utf8) + expected + Array("zz".utf8)
     let place = 2..<2 + expected.count
     if !ByteScan.matches(bytes.span.extracting(place), name) { Issue.record("\(name) doesn't match itself") }
@@ -92,7 +92,7 @@ struct ByteScanTests {
     let nonToken = bytes[start...].firstIndex { !CharacterClass.token.contains($0) } ?? bytes.count
     let span = bytes.span
     let found = (ByteScan.firstControl(in: span, from: start), ByteScan.firstNonToken(in: span, from: start))
-    // Called 210,000 times. #expect would cost more than the scan itself.
+    // This check runs 210,000 times, and #expect would cost more than the scan itself.
     if found != (control, nonToken) {
       Issue.record("\(found) instead of \((control, nonToken)) from \(start) in \(bytes)")
     }

@@ -8,7 +8,7 @@ struct CharactersTests {
   private static let alphanumerics = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
   @Test(
-    "each of the parser's character classes contains exactly the characters of its grammar",
+    "each of the parser's character classes contains exactly the characters that the RFC's grammar lists",
     arguments: [
       (CharacterClass.token, "!#$%&'*+-.^_`|~"),
       (.token68, "-._~+/"),

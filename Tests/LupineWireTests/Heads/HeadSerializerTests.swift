@@ -6,7 +6,7 @@ import Testing
 @Suite("HeadSerializer")
 struct HeadSerializerTests {
   @Test(
-    "the serializer writes each request head in the test table exactly as expected, or refuses the head as expected",
+    "the serializer writes or refuses each request head in the test table as expected",
     arguments: RequestVector.all)
   func vectors(_ vector: RequestVector) throws {
     switch vector.outcome {
@@ -19,7 +19,7 @@ struct HeadSerializerTests {
   }
 
   @Test(
-    "a serialized request head, split anywhere and followed by another request, is parsed to the same fields",
+    "parsing a serialized request head, split anywhere and followed by another request, yields the same fields",
     arguments: RequestVector.all.filter { $0.wire != nil })
   func readAgain(_ vector: RequestVector) throws {
     let bytes = Array(try #require(vector.wire).utf8)
@@ -95,7 +95,7 @@ struct HeadSerializerTests {
   }
 
   @Test(
-    "the serializer refuses the same characters in a single field line as in a head, anywhere in the value",
+    "the serializer refuses the same characters in a single field line as in a head, at any position of the value",
     arguments: ["b%", "%b", "b%c", "\tb%c", "b\tc%d", "b\t%"])
   func lines(value: String) {
     for (byte, text) in Self.ascii {
@@ -103,7 +103,7 @@ struct HeadSerializerTests {
       let isAllowed = byte >= 0x20 && byte != 0x7F || byte == 0x09
       let expected: WireError? = isAllowed ? nil : .invalidRequestFieldValue(name: "A", byte: byte)
       #expect(lineError(name: "A", value: value) == expected, "\(byte)")
-      // The same rules apply to a line of a field collection.
+      // The same rules apply to a line in a collection of fields.
       #expect(lineError(["A": value]) == expected, "\(byte)")
       let isToken = Self.tokenCharacters.contains(byte)
       #expect(lineError(name: "A\(text)", value: "b") == (isToken ? nil : .invalidRequestFieldName("A\(text)")))
@@ -132,8 +132,8 @@ struct HeadSerializerTests {
     }
   }
 
-  /// Expects the error and no appended bytes, or, without an error, a request line, one line per field and an
-  /// empty line.
+  /// Expects that serializing the head throws this error and appends no bytes. If the error is nil, expects a request line, one
+  /// line per field and an empty line.
   private func expect(_ head: RequestHead, throws expected: WireError?) {
     let before = Array("kept".utf8)
     var output = before

@@ -4,7 +4,7 @@
 import LupineWire
 import Testing
 
-/// A request head, and its bytes on the wire or the error.
+/// A request head, and either the bytes that the serializer must write or the error that it must throw.
 struct RequestVector: Sendable, CustomTestStringConvertible {
   enum Outcome: Sendable {
     case written(String)
@@ -17,7 +17,7 @@ struct RequestVector: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  /// The bytes on the wire, or nil if the head is refused.
+  /// The bytes that the serializer must write, or nil if it must refuse the head.
   var wire: String? {
     if case .written(let wire) = outcome { wire } else { nil }
   }

@@ -3,10 +3,10 @@
 import LupineWire
 import Testing
 
-@Suite("Tables of responses")
+@Suite("Parsing of the responses in the test tables")
 struct ResponseVectorTests {
   @Test(
-    "the parser gives each response in the test table the expected outcome if it arrives in one piece",
+    "the response parser has the expected result for each response in the test tables if it arrives in one piece",
     arguments: ResponseVector.all)
   func whole(_ vector: ResponseVector) {
     let transcript = vector.transcript([vector.bytes[...]])
@@ -15,17 +15,17 @@ struct ResponseVectorTests {
   }
 
   @Test(
-    "the parser gives each response in the test table the expected outcome if it arrives byte by byte",
+    "the response parser has the expected result for each response in the test tables if it arrives byte by byte",
     arguments: ResponseVector.all)
   func byteByByte(_ vector: ResponseVector) {
     vector.check(vector.transcript(vector.bytes.singly))
   }
 
   @Test(
-    "the parser gives each response in the test table the expected outcome if it is split in two anywhere",
+    "the response parser has the expected result for each response in the test tables if it is split in two anywhere",
     arguments: ResponseVector.all)
   func everySplit(_ vector: ResponseVector) {
-    // The few vectors above 512 bytes repeat one line or letter; about 64 splits suffice for these.
+    // The few responses of more than 512 bytes repeat one line or letter, so about 64 splits are enough for them.
     let step = vector.bytes.count > 512 ? 1 + vector.bytes.count / 64 : 1
     for split in stride(from: 0, through: vector.bytes.count, by: step) {
       vector.check(vector.transcript([vector.bytes[..<split], vector.bytes[split...]]))
@@ -33,7 +33,7 @@ struct ResponseVectorTests {
   }
 
   @Test(
-    "if another response follows a response in the test table, the connection becomes unusable",
+    "if another response follows a response in the test tables, the connection becomes unusable",
     arguments: ResponseVector.all.filter(\.endsWithoutClose))
   func anotherBehind(_ vector: ResponseVector) {
     let another = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc".latin1
@@ -66,7 +66,8 @@ extension ResponseVector {
     Transcript(of: pieces, method: method, upgrades: upgrades, peerCloses: peerCloses, limits: limits)
   }
 
-  /// Compares the transcript with the expected outcome. `close` replaces the table's close reason.
+  /// Checks that the transcript has the expected outcome of this vector. If `close` isn't nil, it replaces the expected close
+  /// reason.
   func check(_ transcript: Transcript, close: CloseReason? = nil) {
     switch outcome {
     case .response(let expected):
@@ -88,7 +89,7 @@ extension ResponseVector {
   }
 
   private func checkHead(_ transcript: Transcript, _ expected: Expected) {
-    // The raw bytes of the final head are unchanged, including folds. Only interim heads precede them.
+    // The raw bytes of the final head are unchanged, including folded lines. Only interim heads precede them.
     if let raw = transcript.head?.rawBytes {
       #expect(bytes.dropFirst(transcript.interimBytes).starts(with: raw))
       #expect(raw.last == 0x0A)
@@ -102,7 +103,7 @@ extension ResponseVector {
 }
 
 extension WireError {
-  /// Returns whether both errors are equal. `notHTTP` errors may quote prefixes of different lengths.
+  /// Returns whether both errors are equal. The quoted prefixes of `notHTTP` errors may have different lengths.
   func agrees(with other: WireError) -> Bool {
     if case .notHTTP(let prefix) = self, case .notHTTP(let otherPrefix) = other {
       return otherPrefix.hasPrefix(prefix) || prefix.hasPrefix(otherPrefix)

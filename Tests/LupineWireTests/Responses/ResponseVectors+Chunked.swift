@@ -59,7 +59,7 @@ extension ResponseVector {
     .bad("less data than the size says", "\(head)4\r\nhi\r\n0\r\n\r\n", .missingChunkTerminator),
   ]
 
-  /// Bytes that other parsers take for a size or a line end, or ignore.
+  /// Chunked bodies that contain bytes which other parsers take for a chunk size or a line end, or ignore.
   static let chunkTricks: [ResponseVector] = [
     ("0X before a size", "0X2\r\nhi\r\n", .malformedChunkSize(offset: 1)),
     ("x before a size", "x2\r\nhi\r\n", .malformedChunkSize(offset: 0)),

@@ -8,7 +8,7 @@ private let twoChunked = "2\r\nhi\r\n0\r\n\r\n"
 private func head(_ value: String) -> String { "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(value)\r\n\r\n" }
 
 extension ResponseVector {
-  /// Accepted values: chunked, alone or after codings that can be decoded.
+  /// Values of Transfer-Encoding that the parser accepts: chunked, alone or after codings that can be decoded.
   static let codings: [ResponseVector] = [
     .good("chunked", head("chunked") + twoChunked, body: "hi"),
     .good("chunked in capitals", "HTTP/1.1 200 OK\r\nTRANSFER-ENCODING: Chunked\r\n\r\n\(twoChunked)", body: "hi"),
@@ -54,9 +54,9 @@ extension ResponseVector {
       codings: [.gzip], body: "hi", close: .ambiguousFraming),
   ]
 
-  /// Refused values: some recipients read each of them as chunked, and others as something else.
+  /// Values of Transfer-Encoding that the parser refuses. Some recipients treat each of them as chunked, and others don't.
   static let refusedCodings: [ResponseVector] = [
-    // Chunked isn't the last coding, or a coding can't be decoded.
+    // Values in which chunked isn't the last coding, or that contain a coding that can't be decoded.
     "identity", "gzip", "deflate", "gzip, deflate", "chunked, gzip", "gzip, chunked, gzip", "chunked, identity",
     "identity, chunked", "chunked, chunked", "gzip, chunked, chunked", "compress, chunked", "x-compress, chunked",
     "br, chunked", "zstd, chunked", "trailers", "trailers, chunked",
@@ -66,7 +66,7 @@ extension ResponseVector {
     "gzip;q=1, chunked", "\"chunked\"", "'chunked'", "(chunked)", "[chunked]", "chunked()", "\\chunked", "ch%75nked",
     // Empty elements, which a sender must not generate.
     "", ",", "chunked,", ",chunked", "gzip,,chunked", "gzip, chunked,", "chunked ;", "chunked, ,",
-    // Bytes that a lenient parser drops, folds or maps.
+    // Bytes that a lenient parser drops, folds or maps to other characters.
     "chun\u{E2}\u{84}\u{AA}ed", "\u{C2}\u{A0}chunked", "chunked\u{C2}\u{A0}", "\u{A0}chunked", "chunked\u{85}",
     "chunked\u{CC}\u{81}", "\u{EF}\u{BB}\u{BF}chunked", "chunk\u{C3}\u{A9}d", "chunked\u{FF}", "gzip \r\n chunked",
   ].map { value in

@@ -3,7 +3,7 @@
 
 import LupineWire
 
-// The rest of a head, for vectors whose subject is the bytes before it.
+// The end of a head, for vectors that test the bytes before it.
 private let empty = "Content-Length: 0\r\n\r\n"
 
 extension ResponseVector {
@@ -46,7 +46,7 @@ extension ResponseVector {
     .bad("a fullwidth H", "\u{EF}\u{BC}\u{A8}TTP/1.1 200 OK\r\n\(empty)", .notHTTP(prefix: "???TTP/1.1 200 O")),
   ]
 
-  /// Each control character except HTAB, CR and LF, in each part of a head and of a trailer section.
+  /// Responses with each control character except HTAB, CR and LF, in each part of a head and of a trailer section.
   static let controls: [ResponseVector] = [
     0x00, 0x01, 0x07, 0x08, 0x0B, 0x0C, 0x0E, 0x1A, 0x1B, 0x1F, 0x7F,
   ].flatMap { (byte: UInt8) -> [ResponseVector] in

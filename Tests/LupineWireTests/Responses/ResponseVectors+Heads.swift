@@ -2,7 +2,7 @@
 
 import LupineWire
 
-// The rest of a head, for vectors whose subject is the bytes before it.
+// The end of a head, for vectors that test the bytes before it.
 private let empty = "Content-Length: 0\r\n\r\n"
 
 extension ResponseVector {
@@ -117,7 +117,8 @@ extension ResponseVector {
     .bad("a second status line", "HTTP/1.1 200 OK\r\nHTTP/1.1 200 OK\r\n\(empty)", .malformedFieldName(offset: 21)),
   ]
 
-  /// The delimiters of RFC 9110 §5.6.2, and characters that other parsers take for the start or end of a name.
+  /// Field names that the parser refuses. They contain the delimiters of RFC 9110 §5.6.2, or characters that other parsers take for
+  /// the start or end of a name.
   static let refusedNames: [ResponseVector] = [
     "(", ")", ",", "/", ";", "<", "=", ">", "?", "@", "[", "\\", "]", "{", "}", "\"", "\u{80}", "\u{85}", "\u{A0}",
     "\u{AD}",

@@ -52,20 +52,20 @@ extension ResponseVector {
       .conflictingContentLength("2", "20")),
   ]
 
-  /// Values that some parsers read as a number.
+  /// Values of Content-Length that the parser refuses, although some parsers read them as a number.
   static let refusedLengths: [ResponseVector] = [
-    // Signs, bases, fractions, separators.
+    // Signs, prefixes of other bases, fractions and separators.
     "+2", "-2", "+0", "-0", "--2", "2-", "2+", "0x2", "0X2", "2h", "02h", "0b10", "0o2", "x2", "2.0", "2.", ".2", "2e0",
     "2E1", "1_0", "1'0", "2L", "2u", "NaN", "inf", "two",
     // White space and lists.
     "", "1 2", "1\t2", "2 b", "2;", "2;x=y", "2,", ",2", "2,,2", ",", "2, +2", "2, -2", "2, 0x2", "2, ", "2;2", "2:2",
     "2/2", "2-2",
-    // Quotation.
+    // Quotation marks, brackets and escapes.
     "\"2\"", "'2'", "(2)", "[2]", "%32", "\\2",
-    // More than 64 bits.
+    // Numbers of more than 64 bits.
     "18446744073709551616", "18446744073709551618", "99999999999999999999", "100000000000000000000",
     "340282366920938463463374607431768211456", "2, 18446744073709551618",
-    // Digits of other scripts, and marks: superscript two, Arabic two, fullwidth two, a byte order mark.
+    // Digits of other scripts and invisible characters: superscript two, Arabic two, fullwidth two, a byte order mark.
     "\u{B2}", "\u{C2}\u{B2}", "\u{D9}\u{A2}", "\u{EF}\u{BC}\u{92}", "\u{EF}\u{BB}\u{BF}2", "2\u{A0}", "\u{A0}2",
     "2, \u{CC}\u{81}2", "2\u{FF}",
   ].map { value in
@@ -77,7 +77,7 @@ extension ResponseVector {
 }
 
 extension String {
-  /// The string without leading and trailing spaces, as the value of a field is parsed.
+  /// The string without leading and trailing spaces, which the parser also removes from a field's value.
   fileprivate var trimmingSpaces: String {
     String(decoding: utf8.drop { $0 == 0x20 }.reversed().drop { $0 == 0x20 }.reversed(), as: UTF8.self)
   }

@@ -50,7 +50,7 @@ extension ResponseVector {
       "Transfer_Encoding is another field",
       "HTTP/1.1 200 OK\r\nTransfer_Encoding: chunked\r\nContent-Length: 2\r\n\r\nhi",
       body: "hi"),
-    // TE.CL and CL.TE: hidden bytes stay in the body, and the connection isn't reused.
+    // TE.CL and CL.TE attacks: the hidden bytes stay in the body, and the connection isn't reused.
     .good(
       "TE.CL: a response hidden after the length's end",
       "HTTP/1.1 200 OK\r\n\(chunked)Content-Length: 4\r\n\r\n\(hidden)",
@@ -80,7 +80,7 @@ extension ResponseVector {
     .good(
       "HTTP/1.0 chunked without keep-alive", "HTTP/1.0 200 OK\r\n\(chunked)\r\n\(twoChunked)", body: "hi",
       close: .http10WithoutKeepAlive),
-    // A framing field that some parsers don't see.
+    // A framing field that some parsers overlook.
     .good("TE in a folded line", "HTTP/1.1 200 OK\r\nA: b\r\n \(chunked)Content-Length: 2\r\n\r\nhi", body: "hi"),
     .good(
       "TE in a reason", "HTTP/1.1 200 \(chunked)Content-Length: 2\r\n\r\nhi", reason: "Transfer-Encoding: chunked",

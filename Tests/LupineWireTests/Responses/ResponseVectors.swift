@@ -3,16 +3,16 @@
 import LupineWire
 import Testing
 
-/// The bytes received on a connection, and the expected outcome.
+/// The bytes that a client receives on a connection, and the expected result of parsing them.
 struct ResponseVector: Sendable, CustomTestStringConvertible {
   enum Outcome: Sendable {
     case response(Expected)
-    /// HTTP ends after the head. `behind` contains the bytes after it, of any protocol.
+    /// HTTP ends after the head, as in a response with 101. `behind` contains the bytes after the head, of any protocol.
     case handOver(Expected, behind: String)
     case failure(WireError)
   }
 
-  /// The expected events of one exchange. Field lines are written as on the wire; nil fields aren't compared.
+  /// The expected events of one exchange. Field lines are written as in HTTP. If `fields` is nil, the fields aren't compared.
   struct Expected: Sendable {
     var informational: [Int] = []
     var status = 200
@@ -29,7 +29,7 @@ struct ResponseVector: Sendable, CustomTestStringConvertible {
   /// Whether the request offers an upgrade to another protocol.
   let upgrades: Bool
   let bytes: [UInt8]
-  /// Whether the peer closes the connection after the bytes.
+  /// Whether the peer closes the connection after it has sent the bytes.
   let peerCloses: Bool
   let limits: Limits
   let outcome: Outcome
@@ -43,9 +43,9 @@ struct ResponseVector: Sendable, CustomTestStringConvertible {
   ].flatMap(\.self)
 }
 
-// Functions that make the entries. In `wire`, each scalar below U+0100 is one byte.
+// Functions that create the vectors. In `wire`, each Unicode scalar below U+0100 represents one byte.
 extension ResponseVector {
-  /// Returns a vector of a response that is parsed to its end.
+  /// Returns a vector in which the response is valid and parsed to its end.
   static func good(
     _ name: String, _ wire: String, method: String = "GET", upgrades: Bool = false, peerCloses: Bool = false,
     limits: Limits = Limits(), informational: [Int] = [], status: Int = 200, reason: String = "OK",
@@ -60,7 +60,7 @@ extension ResponseVector {
       outcome: .response(expected))
   }
 
-  /// Returns a vector of a response that is refused.
+  /// Returns a vector in which the parser refuses the response with this error.
   static func bad(
     _ name: String, _ wire: String, _ error: WireError, method: String = "GET", upgrades: Bool = false,
     peerCloses: Bool = false, limits: Limits = Limits()
@@ -70,7 +70,7 @@ extension ResponseVector {
       outcome: .failure(error))
   }
 
-  /// Returns a vector of a response that ends HTTP on the connection.
+  /// Returns a vector in which the response ends HTTP on the connection.
   static func handOver(
     _ name: String, _ wire: String, method: String = "GET", upgrades: Bool = false, informational: [Int] = [],
     status: Int = 200, reason: String = "OK", behind: String = ""
@@ -83,7 +83,7 @@ extension ResponseVector {
 }
 
 extension Limits {
-  /// Returns the default limits with some of them changed.
+  /// Returns the default parsing limits, changed by the closure.
   static func with(_ change: (inout Limits) -> Void) -> Limits {
     var limits = Limits()
     change(&limits)
@@ -92,6 +92,6 @@ extension Limits {
 }
 
 extension String {
-  /// The string as bytes in Latin-1, one per scalar. A scalar above U+00FF traps, because it is a mistake in a table.
+  /// The string as bytes in Latin-1, one per Unicode scalar. Traps on a scalar above U+00FF, which would be a mistake in a table.
   var latin1: [UInt8] { unicodeScalars.map { UInt8($0.value) } }
 }

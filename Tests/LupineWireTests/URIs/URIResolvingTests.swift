@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Resolving URI references")
 struct URIResolvingTests {
-  // RFC 3986 §5.4.1, except "g:h", whose scheme is unsupported.
+  // The examples of RFC 3986 §5.4.1, except "g:h", whose scheme is unsupported.
   @Test(
     "each normal example of RFC 3986 §5.4 is resolved to the URI in the RFC",
     arguments: [
@@ -21,7 +21,7 @@ struct URIResolvingTests {
     #expect(try URI("http://a/b/c/d;p?q").resolving(reference).description == expected)
   }
 
-  // RFC 3986 §5.4.2, for strict parsers.
+  // The examples of RFC 3986 §5.4.2, as strict parsers resolve them.
   @Test(
     "each abnormal example of RFC 3986 §5.4 is resolved to the URI in the RFC",
     arguments: [
@@ -37,9 +37,9 @@ struct URIResolvingTests {
   }
 
   @Test(
-    "a URI reference is resolved against the given base URI",
+    "resolving a URI reference against a base URI yields the URI in the test table",
     arguments: [
-      // Absolute references, and those with an authority only, whose dot segments are removed (§5.2.2).
+      // References with a scheme, and references that begin with an authority. Dot segments are removed from their paths (§5.2.2).
       ("https://a/b?c", "http://x/y", "http://x/y"),
       ("https://a/b?c", "//x:81/y?z", "https://x:81/y?z"),
       ("https://a/b?c", "//x?z", "https://x/?z"),
@@ -47,13 +47,13 @@ struct URIResolvingTests {
       ("http://a/b", "//x/..", "http://x/"),
       ("http://a:81/b", "//a/c", "http://a/c"),
       ("http://a:81/b", "/c", "http://a:81/c"),
-      // An empty path.
+      // A base URI with an empty path.
       ("http://a", "g", "http://a/g"),
       ("http://a?q", "?r", "http://a/?r"),
       ("http://a?q/r", "g", "http://a/g"),
       ("http://a/b/", "", "http://a/b/"),
       ("http://a/b?q", "?", "http://a/b?"),
-      // Empty segments.
+      // Paths with empty segments.
       ("http://a/b//c", "../g", "http://a/b/g"),
       ("http://a/b", "/.//g", "http://a//g"),
       ("http://a/b", "g//", "http://a/g//"),
@@ -65,7 +65,7 @@ struct URIResolvingTests {
       ("http://a/b/c", "g/h:i", "http://a/b/g/h:i"),
       ("http://a/b/c", "?g:h", "http://a/b/c?g:h"),
       ("http://a/b/c", "#g:h", "http://a/b/c#g:h"),
-      // Encoding.
+      // References with characters that must be percent-encoded.
       ("http://a/b/c", "d e?f g", "http://a/b/d%20e?f%20g"),
       ("http://a/b/c", "/é", "http://a/%C3%A9"),
       ("http://a/b%20c/d", "e", "http://a/b%20c/e"),
@@ -81,7 +81,7 @@ struct URIResolvingTests {
   }
 
   @Test(
-    "a URI reference inherits the base's fragment unless the reference has its own",
+    "a URI reference inherits the base URI's fragment unless the reference has its own fragment",
     arguments: [
       ("/x", "f"), ("https://h/x", "f"), ("//h/x", "f"), ("", "f"), ("?q", "f"),
       ("/x#g", "g"), ("https://h/x#g", "g"), ("//h/x#g", "g"), ("#g", "g"), ("/x#", ""), ("https://h/#", ""),
@@ -93,7 +93,7 @@ struct URIResolvingTests {
   }
 
   @Test(
-    "a URI reference without a host keeps the base's Unix socket, and one with a host doesn't",
+    "a URI reference without a host keeps the base URI's Unix socket, and a reference with a host doesn't",
     arguments: [
       ("/x", "http+unix://%2Frun%2Fa/x"), ("../x?y", "http+unix://%2Frun%2Fa/x?y"), ("", "http+unix://%2Frun%2Fa/b/c"),
       ("?q#f", "http+unix://%2Frun%2Fa/b/c?q#f"), ("http+unix://%2frun%2fa/../d", "http+unix://%2Frun%2Fa/d"),
@@ -125,7 +125,7 @@ struct URIResolvingTests {
   }
 
   @Test(
-    "a URI reference that resolves to a URI that can't be requested is refused",
+    "the URI parser refuses a reference that resolves to a URI that can't be requested",
     arguments: [
       ("g:h", .unsupportedScheme("g")), ("javascript:alert(1)", .unsupportedScheme("javascript")),
       ("file:///x", .unsupportedScheme("file")), ("http:g", .malformedHost("g")), ("http:", .malformedHost("")),

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("URI")
 struct URITests {
-  @Test("a URI is parsed into its parts", arguments: URIVector.taken)
+  @Test("the URI parser splits each URI in the test table into the expected parts", arguments: URIVector.taken)
   func takenApart(_ vector: URIVector) throws {
     let uri = try URI(vector.text)
     #expect(uri.origin == vector.origin)
@@ -14,7 +14,9 @@ struct URITests {
     #expect(uri.fragment == vector.fragment)
   }
 
-  @Test("a URI's description is parsed to the same URI without its user information", arguments: URIVector.taken)
+  @Test(
+    "a URI's description is parsed to the same URI, except that its user information is missing",
+    arguments: URIVector.taken)
   func roundTrip(_ vector: URIVector) throws {
     let uri = try URI(vector.text)
     let again = try URI(uri.description)
@@ -22,7 +24,7 @@ struct URITests {
     #expect(again.userInfo == nil && again.description == uri.description)
   }
 
-  @Test("the parser refuses text that isn't a URI that can be requested", arguments: URIVector.refused)
+  @Test("the URI parser refuses text that isn't a URI that can be requested", arguments: URIVector.refused)
   func refused(text: String, error: URIError) {
     #expect(throws: error) { try URI(text) }
   }
@@ -59,7 +61,7 @@ struct URITests {
   }
 
   @Test(
-    "the authority form for CONNECT always contains the port",
+    "a URI's authority form for CONNECT always contains the port",
     arguments: [
       ("http://h", "h:80"), ("https://h", "h:443"), ("https://h:8443", "h:8443"), ("https://[::1]", "[::1]:443"),
       ("https://[2001:DB8::A]:1", "[2001:db8::a]:1"), ("https://127.0.0.1:443", "127.0.0.1:443"),

@@ -6,7 +6,7 @@ import Testing
 
 private let socket107 = String(repeating: "s", count: 107)
 
-/// A URI and the parts into which it is parsed.
+/// The text of a URI, and the parts into which the parser must split it.
 struct URIVector: Sendable, CustomTestStringConvertible {
   let text: String
   let origin: Origin
@@ -20,7 +20,7 @@ struct URIVector: Sendable, CustomTestStringConvertible {
     .taken("http://example.com/a/b?c=d#e", "example.com", "/a/b?c=d", fragment: "e"),
     .taken("https://example.com/", "example.com", "/", scheme: .https),
     .taken("HTTP://EXAMPLE.com/A", "example.com", "/A"),
-    // Ports.
+    // URIs with ports.
     .taken("http://h:8080/x", "h", "/x", port: 8080),
     .taken("http://h:80/x", "h", "/x"),
     .taken("https://h:80/x", "h", "/x", scheme: .https, port: 80),
@@ -28,14 +28,14 @@ struct URIVector: Sendable, CustomTestStringConvertible {
     .taken("http://h:65535", "h", "/", port: 65535),
     .taken("http://h:00080/", "h", "/"),
     .taken("http://h:/x", "h", "/x"),
-    // Hosts.
+    // URIs with various hosts.
     .taken("http://127.0.0.1:9/", "127.0.0.1", "/", port: 9),
     .taken("http://[::1]/x", "::1", "/x"),
     .taken("http://[::1]:8080/x", "::1", "/x", port: 8080),
     .taken("http://[2001:DB8::A]:/", "2001:db8::a", "/"),
     .taken("http://[::ffff:1.2.3.4]", "::ffff:1.2.3.4", "/"),
     .taken("http://a_b-c.d!$&'()*+,;=~e/", "a_b-c.d!$&'()*+,;=~e", "/"),
-    // User information.
+    // URIs with user information.
     .taken("http://u:p@h/", "h", "/", userInfo: "u:p"),
     .taken("http://u@h:81/", "h", "/", port: 81, userInfo: "u"),
     .taken("http://@h/", "h", "/", userInfo: ""),
@@ -46,7 +46,7 @@ struct URIVector: Sendable, CustomTestStringConvertible {
     .taken("http://h/@b", "h", "/@b"),
     .taken("http://h?u@b", "h", "/?u@b"),
     .taken("http://h#u@b", "h", "/", fragment: "u@b"),
-    // Paths, queries, fragments.
+    // URIs with various paths, queries and fragments.
     .taken("http://h", "h", "/"),
     .taken("http://h?q", "h", "/?q"),
     .taken("http://h#f", "h", "/", fragment: "f"),
@@ -59,7 +59,7 @@ struct URIVector: Sendable, CustomTestStringConvertible {
     .taken("http://h/a:b", "h", "/a:b"),
     .taken("http://h/a/../b", "h", "/a/../b"),
     .taken("http://h/x?u=http://g:99/", "h", "/x?u=http://g:99/"),
-    // Encoding.
+    // URIs with characters that must be percent-encoded.
     .taken("http://h/a b?c d", "h", "/a%20b?c%20d"),
     .taken("http://h/é?ü=漢", "h", "/%C3%A9?%C3%BC=%E6%BC%A2"),
     .taken("http://h/👍🏽", "h", "/%F0%9F%91%8D%F0%9F%8F%BD"),
@@ -72,7 +72,7 @@ struct URIVector: Sendable, CustomTestStringConvertible {
     .taken("http://h/a#\u{20E3}b", "h", "/a", fragment: "\u{20E3}b"),
     .taken("http://h/a?\u{301}#f", "h", "/a?%CC%81", fragment: "f"),
     .taken("http://\u{301}@h/", "h", "/", userInfo: "\u{301}"),
-    // Unix sockets.
+    // URIs of Unix sockets.
     .taken("http+unix://%2Frun%2Fdocker.sock/v1/info", socket: "/run/docker.sock", "/v1/info"),
     .taken("https+unix://%2Frun%2Fa.sock/", socket: "/run/a.sock", "/", scheme: .https),
     .taken("HTTP+UNIX://%2frun%2fA.Sock", socket: "/run/A.Sock", "/"),

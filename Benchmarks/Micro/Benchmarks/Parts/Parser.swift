@@ -19,7 +19,7 @@ func parser() {
   }
 }
 
-/// Measures the time to parse the heads, and the speed in megabytes per second.
+/// Adds a benchmark of parsing these heads: the time of a pass, and the speed in megabytes per second.
 private func measureSpeed(_ name: String, of heads: [[UInt8]], parse: @escaping @Sendable ([UInt8]) -> Void) {
   let speed = BenchmarkMetric.custom("MB/s", polarity: .prefersLarger, useScalingFactor: false)
   let byteCount = heads.reduce(0) { $0 + $1.count }

@@ -14,7 +14,7 @@ let benchmarks: @Sendable () -> Void = {
 }
 
 extension Benchmark {
-  /// Measures the time that `work` takes with a value. The creation and destruction of the value aren't measured.
+  /// Measures the time that `work` takes with `value`. The time to create and destroy the value isn't measured.
   func measure<Value>(_ value: consuming Value, work: (inout Value) -> Void) {
     var value = value
     startMeasurement()

@@ -34,7 +34,7 @@ func pool() {
 
 private let start = Instant(nanoseconds: 0)
 
-/// Returns a pool with one idle connection per origin. Its limits permit no more connections.
+/// Returns a connection pool with one idle connection per origin. The pool's limits permit no further connections.
 private func idlePool(_ keys: [PoolKey]) -> PoolState {
   var limits = PoolLimits()
   limits.connectionsPerOriginMax = 1

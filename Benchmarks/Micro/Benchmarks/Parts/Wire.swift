@@ -41,8 +41,8 @@ private func requestHead() -> RequestHead {
 func chunks() {
   for size in [16, 8192] {
     let message = chunkedMessage(size)
-    // Each iteration decodes one body, not a thousand as in other benchmarks, because small chunks would then take as long as
-    // all others together.
+    // Each iteration decodes one body. Other benchmarks do their work a thousand times, but small chunks would then take as long as
+    // all other benchmarks together.
     let configuration = Benchmark.Configuration(metrics: [.wallClock, .throughput], maxDuration: .seconds(1))
     Benchmark("64 KiB in chunks of \(size)", configuration: configuration) { benchmark in
       for _ in benchmark.scaledIterations { precondition(bodyByteCount(of: message) == 65536, "not all was taken") }

@@ -4,7 +4,7 @@
 
 #include <http_parser.h>
 
-// The minimum that a client needs to know of a head: the position of each field name and value.
+// The position of each field name and value: the minimum that a client must know about a response head.
 typedef struct {
   const char *start;
   size_t lines;

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/// Returns the number of bytes that are allocated in the arenas of all threads.
+/// Returns the number of bytes that are allocated by malloc in the arenas of all threads.
 size_t allocated_bytes(void);
 
 #endif

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The work: the URL, the number of requests, their concurrency, the data to send, and the expected responses.
+/// The work of this load generator: the URL, the number of requests, their concurrency, the data to send, and the responses.
 pub struct Load {
     pub requests: usize,
     pub in_flight: usize,
@@ -82,7 +82,7 @@ pub struct Ticket {
     begin: Instant,
 }
 
-/// A number of requests that tasks share, and the latency of each in units of 0.1 µs.
+/// The requests that are left to send, which tasks share, and the latency of each in units of 0.1 µs.
 pub struct Tickets {
     next: AtomicUsize,
     latencies: Vec<AtomicU32>,

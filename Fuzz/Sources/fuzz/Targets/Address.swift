@@ -4,10 +4,10 @@ import Glibc
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// The input is the text of an address.
+  /// Fuzzes the parser of numeric addresses. The input is the text of an address.
   static let address = FuzzTarget(name: "address", summary: "numeric addresses are parsed as by inet_pton(3)") {
     bytes in
-    // In C, a NUL ends a string. In Swift, it doesn't.
+    // In C, a NUL ends a string, but in Swift it doesn't.
     guard !bytes.contains(0) else { return }
     let text = String(decoding: bytes, as: UTF8.self)
     guard text.utf8.elementsEqual(bytes) else { return }

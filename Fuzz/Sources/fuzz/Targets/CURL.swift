@@ -6,7 +6,8 @@ import Glibc
 @testable import LupineURLSession
 
 extension FuzzTarget {
-  /// Input: choices, method, URL, body, then names and values of fields.
+  /// Fuzzes the curl command that describes a request. The input contains choices, a method, a URL, a body, and names and values of
+  /// fields.
   static let curl = FuzzTarget(
     name: "curl", summary: "bash splits a request's curl command into the request's parts"
   ) { bytes in
@@ -40,7 +41,7 @@ extension FuzzTarget {
     if method == "HEAD", body.isEmpty { words.append(Array("--head".utf8)) }
     var headers: HTTPHeaders = ["X-Session": "s"]
     for header in request.headers { headers.update(header) }
-    // curl would read a file for a field whose name begins with an @.
+    // curl would read a file for a header argument that begins with an @.
     for header in headers where header.name.utf8.first != 0x40 {
       let line = header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
       words += [Array("-H".utf8), Array(line.utf8)]
@@ -57,7 +58,8 @@ extension FuzzTarget {
   }
 }
 
-/// The words of a command, split by bash's rules. The initializer returns nil if bash would do more than split the command.
+/// The words of a curl command, split by bash's rules. The initializer returns nil if bash would do more than split the command,
+/// such as expand a variable.
 private struct ShellWords {
   private(set) var all: [[UInt8]] = []
   private(set) var hasSubstitution = false
@@ -107,7 +109,7 @@ private struct ShellWords {
       case UInt8(ascii: "\\"):
         guard let next = rest.popFirst(), "\"\\$`".utf8.contains(next) else { return nil }
         text.append(next)
-      // An expansion, or the history of an interactive shell.
+      // An expansion, or a reference to the history of an interactive shell.
       case UInt8(ascii: "$"), UInt8(ascii: "`"), UInt8(ascii: "!"): return nil
       default: text.append(byte)
       }
@@ -115,7 +117,8 @@ private struct ShellWords {
     return nil
   }
 
-  /// Parses text up to a single quote. After each mark, a number has the given number of digits.
+  /// Parses the rest of a quoted text up to the single quote at its end. In the text, each `mark` is followed by a number with the
+  /// given number of digits, which is the value of a byte.
   private mutating func escaped(digits: Int, radix: Int, mark: String) -> [UInt8]? {
     var text: [UInt8] = []
     while !rest.isEmpty {
@@ -132,8 +135,8 @@ private struct ShellWords {
   }
 }
 
-/// A bash process for the entire run, in which `curl` prints its arguments. It only receives commands that `ShellWords`
-/// accepts.
+/// A bash process that runs as long as this program. In it, `curl` is a function that prints its arguments. The process receives
+/// only commands that `ShellWords` accepts.
 private final class Bash: Sendable {
   static let shared = Bash()
 

@@ -5,7 +5,8 @@
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// The input consists of the field lines of a request and of a response. The first byte of a line selects its name.
+  /// Fuzzes the cache's rules. The input consists of the field lines of a request and a response. A line's first byte selects its
+  /// name.
   static let caching = FuzzTarget(
     name: "caching", summary: "responses that must not be stored aren't, and none is served stale or to another session"
   ) { bytes in
@@ -47,12 +48,12 @@ extension FuzzTarget {
     if isPersonal, case .serve = CacheDecision(other, stored: [stored], now: Int64(bitPattern: now)) {
       hold(false, "served to another session")
     }
-    // The response, written to a record and read back, is the same.
+    // If the response is written to a record and read back, it is the same.
     let record = RecordHead(uri: uri.cacheKey, response: stored)
     hold(RecordHead(record.bytes, bodyByteCount: 1000) == record, "the record reads back differently")
   }
 
-  /// The input is parsed as the preamble, the head and the file name of a record.
+  /// Fuzzes the parser of cache records. It parses the input as the preamble, the head and the file name of a record.
   static let cacheRecord = FuzzTarget(
     name: "cache-record", summary: "any bytes are refused as a record, or read as one that is written the same way"
   ) { bytes in

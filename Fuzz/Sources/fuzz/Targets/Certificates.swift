@@ -4,8 +4,8 @@ import Foundation
 @testable import LupineTLS
 
 extension FuzzTarget {
-  /// Input: the byte `l` and a revocation list, or any other byte and an OCSP response. The lists and responses in the corpus
-  /// have all expired.
+  /// Fuzzes the check of revocations. The input is the byte `l` followed by a revocation list, or any other byte followed by an
+  /// OCSP response. The lists and responses in the corpus have all expired.
   static let revocation = FuzzTarget(
     name: "revocation", summary: "no bytes confirm or revoke a certificate without its issuer's valid signature"
   ) { bytes in
@@ -19,7 +19,7 @@ extension FuzzTarget {
     }
   }
 
-  /// Input: a certificate in DER.
+  /// Fuzzes the parser of certificates. The input is a certificate in DER.
   static let certificate = FuzzTarget(
     name: "certificate", summary: "bytes are refused as a certificate, or have a key, a name and few http addresses"
   ) { bytes in
@@ -39,8 +39,8 @@ extension FuzzTarget {
     _ = (link.requiresStaple, link.ocspRequest(), link.fingerprint, link.name)
   }
 
-  /// Input: PEM text with certificates and a key. Encrypted keys aren't decrypted, because the input determines how long that
-  /// takes.
+  /// Fuzzes the parser of PEM text. The input contains certificates and a key. The parser gets no password for encrypted keys,
+  /// because the input determines how long their decryption takes.
   static let pem = FuzzTarget(
     name: "pem",
     summary: "PEM text is refused, or has as many certificates as are read, and an identity keeps its key secret"

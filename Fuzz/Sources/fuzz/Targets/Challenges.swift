@@ -3,7 +3,7 @@
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// Input: a field's value.
+  /// Fuzzes the parser of authentication challenges. The input is the value of a WWW-Authenticate field.
   static let challenges = FuzzTarget(
     name: "challenges", summary: "challenges written strictly are parsed to the same challenges, within the limits"
   ) { bytes in
@@ -14,7 +14,7 @@ extension FuzzTarget {
     let again = Challenge.parse(written)
     hold(again == challenges, "\(challenges) written as \(written.debugDescription) reads as \(again)")
 
-    // Several field lines, parsed together, must yield the challenges of the lines parsed one by one, up to the limit.
+    // Several field lines that are parsed together must yield the challenges of the lines parsed one by one, up to the limit.
     var fields = Fields()
     let lines = bytes.split(separator: 0x0A).prefix(20)
     for line in lines { fields.append(name: "www-authenticate", valueBytes: Array(line)) }

@@ -3,7 +3,7 @@
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// Input: a byte of choices, then bytes to decode, or chunks to encode.
+  /// Fuzzes the chunked transfer coding. The input is a byte of choices, followed by bytes to decode or by chunks to encode.
   static let chunked = FuzzTarget(
     name: "chunked", summary: "chunks in any split decode to the encoded bytes; a reference decoder agrees on any bytes"
   ) { bytes in
@@ -26,7 +26,7 @@ extension FuzzTarget {
       if isPlain {
         ChunkedEncoder.append(data.span, to: &wire)
       } else if !data.isEmpty {
-        // Variants that other senders use: leading zeros, uppercase digits, padding, extensions.
+        // Variants that other senders use: leading zeros, uppercase digits, padding and extensions.
         let size = String(data.count, radix: 16, uppercase: input.flag())
         wire += Array(String(repeating: "0", count: input.number(0...(16 - size.utf8.count))).utf8) + size.utf8
         wire += input.pick(["", " ", "\t ", ";a", ";a=b", " ; q=\"x;\t\"", ";é"]).utf8
@@ -58,7 +58,7 @@ extension FuzzTarget {
     }
   }
 
-  /// The decoder's result for the given pieces.
+  /// The result of `ChunkedDecoder` for the given pieces of a body.
   private struct Decoding {
     var body: [UInt8] = []
     var trailers: Fields?
@@ -92,7 +92,7 @@ extension FuzzTarget {
   }
 }
 
-/// An implementation of RFC 9112 §7.1 that reads all bytes at once, from left to right.
+/// A second decoder of chunked bodies (RFC 9112 §7.1), for comparison. It reads all bytes at once, from left to right.
 private struct ReferenceChunks {
   private(set) var body: [UInt8] = []
   private(set) var isComplete = false
@@ -131,7 +131,7 @@ private struct ReferenceChunks {
     }
   }
 
-  /// Skips the expected text. Returns false if the text is missing or incomplete.
+  /// Skips the expected text at the start of `rest`. Returns false if the text is missing or incomplete.
   private mutating func skip(_ expected: String, _ rest: inout ArraySlice<UInt8>) -> Bool {
     for byte in expected.utf8 {
       guard let next = rest.popFirst() else { return false }
@@ -143,7 +143,7 @@ private struct ReferenceChunks {
     return true
   }
 
-  // Parses the trailers with the real parser, because the target `response` checks it.
+  // Parses the trailers with the parser under test, because the target `response` checks that.
   private mutating func readTrailers(_ rest: [UInt8], _ limits: Limits) {
     var parser = SectionParser(.trailers, limits: limits)
     var cursor = 0

@@ -6,11 +6,11 @@ import CLupineZstd
 @testable import LupineCoding
 
 extension FuzzTarget {
-  /// The codings. An input selects one by its index, so the order must not change, or the committed inputs would select other
-  /// codings.
+  /// The content codings that an input selects by their index. Their order must not change, because the committed inputs would then
+  /// select other codings.
   private static let codings: [ContentCoding] = [.gzip, .deflate, .brotli, .zstd]
 
-  /// Input: a byte of choices, then coded bytes.
+  /// Fuzzes the decoder of content codings. The input is a byte of choices, followed by encoded bytes.
   static let decoder = FuzzTarget(
     name: "decoder", summary: "coded bytes in pieces are decoded as by the library in one call, within the limits"
   ) { bytes in
@@ -25,7 +25,7 @@ extension FuzzTarget {
     for pieces in cutter.waysToCut(wire) {
       let room = cutter.number(1...3) == 1 ? cutter.number(1...7) : 4096
       let outcome = Decoding(pieces, [coding], limits, room: room)
-      // Only the common part is compared: before an error, a decoder with smaller output buffers may have returned more bytes.
+      // Only the common part is compared: before an error, a decoder with a smaller output buffer may have returned more bytes.
       let common = min(expected.bytes.count, outcome.bytes.count)
       hold(
         expected.bytes.prefix(common) == outcome.bytes.prefix(common), "\(coding): another output than the library's")
@@ -39,7 +39,7 @@ extension FuzzTarget {
     stack(wire, choices, &cutter)
   }
 
-  /// Decodes the bytes with two decoders in sequence, and with one decoder for both codings.
+  /// Decodes the bytes with one decoder per coding, and with one decoder for both codings, and compares the results.
   private static func stack(_ wire: [UInt8], _ choices: UInt8, _ cutter: inout Cutter) {
     let two = [codings[Int(choices >> 3 & 3)], codings[Int(choices >> 5 & 3)]]
     var limits = CodingLimits(brotliLayersMax: 2, zstdLayersMax: 2)
@@ -51,13 +51,13 @@ extension FuzzTarget {
     guard !inner.isLimited else { return }
     let common = min(inner.bytes.count, both.bytes.count)
     hold(inner.bytes.prefix(common) == both.bytes.prefix(common), "\(two): another output than of each alone")
-    // An empty body is complete with any codings. But if a nonempty body decodes to 0 bytes in the outer coding, the inner
-    // coding is incomplete.
+    // An empty body is complete with any codings. But if the outer coding decodes a nonempty body to 0 bytes, the inner coding is
+    // incomplete.
     let isComplete = outer.isComplete && inner.isComplete && (!outer.bytes.isEmpty || wire.isEmpty)
     hold(both.isComplete == isComplete, "\(two): complete is \(both.isComplete): \(shown(wire))")
   }
 
-  /// Input: choices, then bytes to encode.
+  /// Fuzzes the encoder of content codings. The input contains choices, followed by bytes to encode.
   static let encoder = FuzzTarget(
     name: "encoder",
     summary: "the library decodes bytes encoded in pieces; damaged bytes never decode as valid"
@@ -107,7 +107,7 @@ extension FuzzTarget {
   }
 }
 
-/// The result of Lupine's decoder for the given pieces.
+/// The result of Lupine's `ContentDecoder` for the given pieces of a body.
 private struct Decoding {
   var bytes: [UInt8] = []
   var isComplete = false
@@ -148,12 +148,12 @@ private struct Decoding {
   }
 }
 
-/// The result of the libraries themselves, for all input at once.
+/// The result of decoding a complete body with zlib, libbrotli or libzstd directly.
 private struct OneShot {
   private(set) var bytes: [UInt8] = []
   private(set) var isComplete = false
 
-  /// The maximum number of bytes to decode: 8 MiB, more than any test of a limit needs.
+  /// The maximum number of bytes to decode: 8 MiB. No test of a limit needs more.
   private static let bytesMax = 8 << 20
 
   static func decode(_ wire: [UInt8], _ coding: ContentCoding) -> OneShot {
@@ -229,7 +229,8 @@ private struct OneShot {
       var isFrameStart = true
       var count = 0
       repeat {
-        // The first byte of a frame alone: the library doesn't check the window of a frame that is passed in one piece.
+        // The first byte of a frame is passed alone, because the library doesn't check the window of a frame that it gets in one
+        // piece.
         input.size = isFrameStart ? min(input.pos + 1, wire.count) : wire.count
         var answer = 0
         output.withUnsafeMutableBytes { target in

@@ -3,7 +3,7 @@
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// The input is a list of operations on a connection.
+  /// Fuzzes a connection with many exchanges. The input is a list of operations on the connection.
   static let connection = FuzzTarget(
     name: "connection", summary: "no byte of one reply is in another, over requests, pieces, closes and reuse"
   ) { bytes in
@@ -14,19 +14,19 @@ extension FuzzTarget {
   }
 }
 
-/// A client's connection, and the server at its other end.
+/// A client's connection, and the simulated server at its other end.
 private struct Peer: ~Copyable {
-  /// The server's reply to one request.
+  /// The simulated server's reply to one request.
   private struct Reply {
     var wire: [UInt8] = []
     var body: [UInt8] = []
     var trailerCount = 0
-    /// Whether unrequested bytes follow.
+    /// Whether the server sends unsolicited bytes after the reply.
     var hasSurplus = false
     /// Whether the body ends when the server closes the connection.
     var endsWithClose = false
     var asksForClose = false
-    /// Whether the reply is truncated, and the server closes the connection.
+    /// Whether the reply is truncated because the server closes the connection.
     var isCut = false
   }
 
@@ -76,7 +76,7 @@ private struct Peer: ~Copyable {
     if requestIsSent { connection.requestSent() }
   }
 
-  /// Replaces the connection. Undelivered bytes of the old connection are lost.
+  /// Opens a new connection in place of the old one. Bytes of the old connection that haven't been delivered are lost.
   private mutating func replace() {
     connection = ClientConnection(limits: Limits())
     (reply, delivered, isUnderWay) = (Reply(), 0, false)
@@ -85,7 +85,7 @@ private struct Peer: ~Copyable {
   private func makeReply(_ method: String, _ input: inout Input) -> Reply {
     var reply = Reply()
     let choices = input.byte()
-    // The content depends on the exchange, so that bytes of another exchange are detected.
+    // The body depends on the exchange's number, so that bytes of another exchange are detected.
     let body = (0..<input.number(below: 64)).map { UInt8(truncatingIfNeeded: exchange &* 37 &+ $0 &* (exchange | 1)) }
     for _ in 0..<input.number(below: 3) { reply.wire += "HTTP/1.1 103 Hints\r\nLink: <\(exchange)>\r\n\r\n".utf8 }
     reply.asksForClose = choices & 0x70 == 0x70
@@ -112,7 +112,7 @@ private struct Peer: ~Copyable {
     }
     reply.body = isBodiless ? [] : body
     if choices & 0x80 != 0, !reply.endsWithClose {
-      // An unrequested second reply. In a response-smuggling attack, the client would take it for the reply to the next
+      // A second reply that wasn't requested. In a response-smuggling attack, the client would treat it as the reply to the next
       // request.
       reply.wire += "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison".utf8.prefix(input.number(1...44))
       reply.hasSurplus = true
@@ -147,7 +147,7 @@ private struct Peer: ~Copyable {
     }
   }
 
-  /// Checks an event. Returns whether the same bytes may contain further events.
+  /// Checks an event of the connection. Returns whether the same bytes may contain further events.
   private mutating func take(_ event: ClientConnection.Event, _ piece: [UInt8], left: Int) -> Bool {
     switch event {
     case .needMoreBytes, .handedOver: return false

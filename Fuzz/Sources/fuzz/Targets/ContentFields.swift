@@ -7,7 +7,7 @@ import Foundation
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// Input: a field's value.
+  /// Fuzzes the parsers of fields that describe content. The input is the value of a field.
   static let contentFields = FuzzTarget(
     name: "content-fields",
     summary: "file names stay in their folder; types, ranges and codings are parsed as written"
@@ -50,7 +50,7 @@ extension FuzzTarget {
     hold(FileName(suggested: name)?.string == name, "\(name.debugDescription) is changed once more")
   }
 
-  /// Checks that a text is parsed unchanged as a quoted parameter, and as a percent-encoded one.
+  /// Checks that text is parsed unchanged from a quoted parameter, and from a percent-encoded parameter.
   private static func checkParameters(_ text: String) {
     _ = ParameterizedValue(text).parameter("charset")
     _ = ParameterizedValue(text).extendedParameter("filename")

@@ -6,7 +6,8 @@ import Foundation
 @testable import LupineURLSession
 
 extension FuzzTarget {
-  /// The input consists of Set-Cookie lines. The first byte of each line selects the server that sends it.
+  /// Fuzzes the cookie jar. The input consists of Set-Cookie lines. The first byte of each line selects the server that sends the
+  /// line.
   static let cookies = FuzzTarget(
     name: "cookies", summary: "cookies are only sent to servers that RFC 6265 allows, and stay within the limits"
   ) { bytes in
@@ -49,7 +50,7 @@ extension FuzzTarget {
     hold(source.isSecure || !cookie.isSecure, "Secure by \(source)")
     hold(isDomain(cookie.domain, of: source.host), "\(cookie.domain) by \(source.host)")
     hold(!["test", "co.test"].contains(cookie.domain) || cookie.isHostOnly, "for a whole registry: \(cookie)")
-    // HTTPCookie, the public type, has the same properties.
+    // `HTTPCookie`, the public type, has the same properties.
     let kept = HTTPCookie(cookie)
     hold(kept.isSecure == cookie.isSecure && kept.path == cookie.path, "\(kept)")
     if let again = kept.properties.flatMap(HTTPCookie.init(properties:)) {
@@ -70,14 +71,14 @@ extension FuzzTarget {
     }
   }
 
-  // Domain matching (RFC 6265bis §5.1.3), implemented independently.
+  // Domain matching (RFC 6265bis §5.1.3), in a second implementation for comparison.
   private static func isDomain(_ domain: String, of host: String) -> Bool {
     if domain == host { return true }
     let isAddress = host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
     return !isAddress && Array(host.utf8).suffix(domain.utf8.count + 1) == Array(".\(domain)".utf8)
   }
 
-  // Path matching (RFC 6265bis §5.1.4), implemented independently.
+  // Path matching (RFC 6265bis §5.1.4), in a second implementation for comparison.
   private static func isPath(_ path: String, of request: String) -> Bool {
     let (path, request) = (Array(path.utf8), Array(request.utf8))
     guard request.starts(with: path) else { return false }

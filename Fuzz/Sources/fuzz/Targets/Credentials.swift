@@ -8,7 +8,8 @@
 import Synchronization
 
 extension FuzzTarget {
-  /// The input consists of a user name and the values of WWW-Authenticate and Authentication-Info, one per line.
+  /// Fuzzes Digest authentication. The lines of the input are a user name, and the values of WWW-Authenticate and
+  /// Authentication-Info.
   static let digest = FuzzTarget(
     name: "digest", summary: "a Digest challenge is answered with its own realm, nonce and opaque, each parameter once"
   ) { bytes in
@@ -47,7 +48,7 @@ extension FuzzTarget {
     }
   }
 
-  /// The input is the server's CHALLENGE_MESSAGE.
+  /// Fuzzes the parser of NTLM messages. The input is a CHALLENGE_MESSAGE of the server.
   static let ntlm = FuzzTarget(
     name: "ntlm", summary: "an accepted NTLM challenge is answered with a message whose parts lie within it"
   ) { bytes in
@@ -70,9 +71,10 @@ extension FuzzTarget {
     hold(message[end - 4..<end] == [0x44, 0, 0x75, 0][...], "\(shown(message)) doesn't end with the names")
   }
 
-  /// The first line selects NTLM if it begins with `n`, and otherwise Negotiate. The first byte of each other line selects an
-  /// event: `p` prepares a request, `m` reports that the request's connection is missing, `r` is a 401 response, and `s` any
-  /// other response. For `r` and `s`, the rest of the line is the value of WWW-Authenticate.
+  /// Fuzzes the handshakes of NTLM and Negotiate. If the first line begins with `n`, it selects NTLM, and otherwise Negotiate. The
+  /// first byte of each other line selects an event: `p` prepares a request, `m` reports that the request's connection is missing,
+  /// `r` is a response with 401, and `s` is any other response. For `r` and `s`, the rest of the line is the value of
+  /// WWW-Authenticate.
   static let handshake = FuzzTarget(
     name: "handshake",
     summary: "no server keeps a handshake going, or is accepted by Negotiate without proof of its identity"
@@ -109,7 +111,7 @@ extension FuzzTarget {
       hasSentMessage = false
       if verdict == .resend { resendCount += 1 }
     }
-    // Up to two handshakes, because the second one is attempted on a new connection.
+    // There are up to two handshakes, because the second one is attempted on a new connection.
     hold(resendCount <= 2 * (NegotiateHandshake<AnySecurityContext>.stepsMax + 2), "\(resendCount) requests")
   }
 }
@@ -119,7 +121,7 @@ private final class Proof: Sendable {
   let value = Atomic(false)
 }
 
-/// A security context whose steps are selected by the first byte of the server's tokens.
+/// A security context in which the first byte of each server token selects the next step.
 private struct ServersChoice: SecurityContext {
   private let isProven: Proof
 

@@ -5,7 +5,8 @@ import Foundation
 @testable import LupineURLSession
 
 extension FuzzTarget {
-  /// The input is the text of a URL after `data:`, and also the content that other URLs encode.
+  /// Fuzzes the parser of `data:` URLs. The input is the text of a URL after `data:`, and also the content that is encoded in other
+  /// URLs.
   static let dataURL = FuzzTarget(
     name: "data-url", summary: "content written as a data URL, percent-encoded or in base64, reads back; no URL grows"
   ) { bytes in

@@ -8,14 +8,14 @@ import Glibc
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// The input consists of a time in eight bytes and a text.
+  /// Fuzzes the parsers of dates. The input consists of a time in eight bytes, followed by text.
   static let dates = FuzzTarget(
     name: "dates", summary: "a parsed date equals the C library's, and a written date is parsed to the same date"
   ) { bytes in
     var input = Input(bytes)
     let now = Int64(bitPattern: input.word())
     let text = String(decoding: input.rest, as: UTF8.self)
-    // An arbitrary time, and a time before the year 10000, which is the first year that can't be written.
+    // The time itself, and a time before the year 10000, which is the first year that can't be written.
     for seconds in [now, now % 253_402_300_800] {
       if let date = HTTPDate(secondsSince1970: seconds) { check(date, now) }
     }
@@ -39,7 +39,7 @@ extension FuzzTarget {
     hold(HTTPDate(text, now: now) == date, "\(text) reads otherwise")
     hold(text.utf8.count == 29 && text.hasSuffix(" GMT"), text)
     var parts = tm()
-    // Parsed as "Sun, 06 Nov 1994 08:49:37 GMT".
+    // The text is parsed like "Sun, 06 Nov 1994 08:49:37 GMT".
     let words = text.split { " :,".contains($0) }.map(String.init)
     let numbers = words.map { CInt($0) ?? -1 }
     hold(words.count == 8 && months.contains(words[2]), text)

@@ -4,7 +4,7 @@ import Foundation
 @testable import LupineURLSession
 
 extension FuzzTarget {
-  /// Input: resume data.
+  /// Fuzzes the parser of resume data. The input is the resume data of a download.
   static let resumeData = FuzzTarget(
     name: "resume-data",
     summary: "resume data names only the file of a download and a URL of the network, and reads back"

@@ -3,7 +3,7 @@
 @testable import LupineSimulation
 
 extension FuzzTarget {
-  /// The input consists of a seed of four bytes, the pool's limits and a list of events.
+  /// Fuzzes the connection pool. The input consists of a seed of four bytes, the pool's limits and a list of events.
   static let pool = FuzzTarget(
     name: "pool", summary: "no sequence of events breaks a rule of the pool's model, and nothing is left at its end"
   ) { bytes in
@@ -18,12 +18,14 @@ extension FuzzTarget {
     }
   }
 
-  /// The input consists of a seed of four bytes, a schedule, and the actions of the network and the servers.
+  /// Fuzzes the engine's event loop in a simulation. The input consists of a seed of four bytes, a schedule, and the actions of the
+  /// network and the servers.
   static let exchange = FuzzTarget(
     name: "exchange",
     summary: "in a simulated run, every request ends once, with a response or a reason"
   ) { bytes in
-    // The limit on idle iterations grows with the input, which may falsely report a descriptor as ready in each iteration.
+    // The limit of iterations without effect grows with the input, because the input may let the poller report a socket as ready in
+    // each iteration although it isn't.
     let simulation = Simulation(seed: seed(of: bytes), tape: tape(of: bytes), idleTurnsMax: 40 + bytes.count)
     simulation.run()
     if let violation = simulation.world.violations.first { hold(false, "\(violation)\n\(simulation.world.schedule)") }

@@ -3,7 +3,8 @@
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// Input: method, target, then names and values, each with its length before it.
+  /// Fuzzes the serializer of request heads. The input contains a method, a target, and names and values of fields. The length of
+  /// each precedes it.
   static let fields = FuzzTarget(
     name: "fields",
     summary: "a written head is parsed to the same head; an invalid one is refused, and nothing is written"
@@ -60,7 +61,7 @@ extension FuzzTarget {
     }
   }
 
-  // tchar (RFC 9110 §5.6.2), implemented independently.
+  // Whether the byte is a tchar (RFC 9110 §5.6.2), in a second implementation for comparison.
   private static func isTokenCharacter(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

@@ -5,13 +5,13 @@ import Foundation
 @testable import LupineURLSession
 
 extension FuzzTarget {
-  /// The input consists of the encoder's options and a tree of values.
+  /// Fuzzes `URLEncodedFormEncoder`. The input consists of the encoder's options and a tree of values.
   static let form = FuzzTarget(
     name: "form", summary: "a form decodes to the pairs of the tree, with all options and in order"
   ) { bytes in
     var input = Input(bytes)
     let options = FormOptions(&input)
-    // A key that is encoded twice merges both values; URLEncodedFormSuperEncoderTests check that.
+    // If a key is encoded twice, both values are merged. URLEncodedFormSuperEncoderTests check that case.
     let pairs = EncodableTree.unique(EncodableTree.pairs(&input))
     let expected = options.flatten(pairs)
     guard let text: String = try? options.encoder.encode(EncodableTree.pairs(pairs)) else {
@@ -28,12 +28,12 @@ extension FuzzTarget {
     checkOtherRoots(options, &input)
   }
 
-  /// Encodes the form after an existing query, and as a body.
+  /// Checks requests that contain the form, in a URL that already has a query, and as the body.
   private static func checkRequest(_ options: FormOptions, _ pairs: [EncodableTree.Pair], _ text: String) {
     guard let url = URL(string: "http://a.test/?x=1#part") else { return }
     let query = URLEncodedFormParameterEncoder(encoder: options.encoder, destination: .queryString)
     let request = try? query.encode(EncodableTree.pairs(pairs), into: URLRequest(url: url))
-    // An option may leave characters unescaped that a URL can't contain. The encoder then throws.
+    // An option may leave characters unescaped that a URL can't contain. Then the encoder throws.
     if let request {
       let expected = "http://a.test/?x=1\(text.isEmpty ? "" : "&")\(text)#part"
       hold(request.url?.absoluteString == expected, "\(String(describing: request.url)), not \(expected)")
@@ -45,7 +45,7 @@ extension FuzzTarget {
     hold(post?.httpBody == Data(text.utf8), "the body differs from the query")
   }
 
-  /// Checks that values without a key can't be encoded.
+  /// Checks that the encoder refuses a value without keys.
   private static func checkOtherRoots(_ options: FormOptions, _ input: inout Input) {
     let root = EncodableTree(&input)
     let text: String? = try? options.encoder.encode(root)
@@ -57,7 +57,7 @@ extension FuzzTarget {
   }
 }
 
-/// A key and a value of a form, as a server parses them.
+/// A key and its value in a form, as a server parses them.
 private struct FormPair: Equatable, Comparable {
   let key: [UInt8]
   let value: [UInt8]
@@ -72,7 +72,7 @@ extension FormPair: CustomStringConvertible {
   var description: String { "\(shown(key))=\(shown(value))" }
 }
 
-/// The options of an encoder, with their expected effect.
+/// The options of a form encoder, and their expected effects.
 private struct FormOptions {
   let encoder: URLEncodedFormEncoder
   let isSorted: Bool
@@ -113,7 +113,7 @@ private struct FormOptions {
     (arrayKey, wholeKey, nilText, dateText) = (array.1, key.1, none.1, date.1)
     truths = isNumeric ? ["0", "1"] : ["false", "true"]
     suffix = hasDots ? { ".\($0)" } : { "[\($0)]" }
-    // The separators of pairs, keys and values must stay escaped, or the form would be ambiguous.
+    // The separators of pairs, keys and values must stay escaped. Otherwise the form would be ambiguous.
     let own = CharacterSet(charactersIn: "abc[]/?#\"<>^|é" + "XYZ019~!*")
     encoder = URLEncodedFormEncoder(
       alphabetizeKeyValuePairs: isSorted, arrayEncoding: array.0, boolEncoding: isNumeric ? .numeric : .literal,
@@ -154,7 +154,7 @@ private struct FormOptions {
 
   // MARK: Parsing
 
-  /// Returns the pairs of a form, parsed as in the URL standard, or nil if the form is invalid.
+  /// Parses a form according to the URL standard, and returns its pairs. Returns nil if the form is invalid.
   func decode(_ text: String) -> [FormPair]? {
     if text.isEmpty { return [] }
     var pairs: [FormPair] = []

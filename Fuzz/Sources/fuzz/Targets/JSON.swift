@@ -5,7 +5,7 @@ import Foundation
 @testable import LupineURLSession
 
 extension FuzzTarget {
-  /// Input: choices, then a tree.
+  /// Fuzzes the encoding of parameters as JSON. The input contains choices, followed by a tree of values.
   static let json = FuzzTarget(
     name: "json", summary: "a strict parser reads parameters in JSON as the encoded tree"
   ) { bytes in
@@ -60,7 +60,7 @@ private indirect enum JSONTree: Equatable {
     case .truth(let truth): self = .truth(truth)
     case .list(let elements), .nestedList(let elements): self = .list(elements.map(JSONTree.init))
     case .pairs(let pairs):
-      // Swift compares keys by canonical equivalence. If keys are equal, the spelling of the first one is kept.
+      // Swift compares keys by canonical equivalence. If two keys are equal, the spelling of the first one remains.
       let last = Dictionary(pairs.map { ($0.key, $0.value) }) { $1 }
       self = .pairs(Dictionary(last.map { (Array($0.key.utf8), JSONTree($0.value)) }) { $1 })
     case .null, .date, .data: self = .null
@@ -69,7 +69,7 @@ private indirect enum JSONTree: Equatable {
 }
 
 extension EncodableTree {
-  /// Whether JSON can represent all numbers.
+  /// Whether JSON can represent all numbers in the tree: none is infinite or NaN.
   fileprivate var isFinite: Bool {
     switch self {
     case .fraction(let number): number.isFinite
@@ -79,7 +79,7 @@ extension EncodableTree {
     }
   }
 
-  /// The tree without the values that later values with the same key replace.
+  /// The tree in which, of several values with the same key, only the last one remains.
   fileprivate var lastOfEachKey: EncodableTree {
     switch self {
     case .list(let elements), .nestedList(let elements): .list(elements.map(\.lastOfEachKey))
@@ -107,7 +107,7 @@ extension EncodableTree {
   }
 }
 
-/// A strict parser of JSON.
+/// A strict parser of JSON (RFC 8259), for comparison.
 private struct JSONReader {
   var rest: ArraySlice<UInt8>
 
@@ -116,7 +116,7 @@ private struct JSONReader {
     return value
   }
 
-  /// Skips white space and returns the next byte.
+  /// Skips white space in the JSON text, and returns the next byte without consuming it, or nil at the end.
   @discardableResult
   private mutating func skipBlanks() -> UInt8? {
     rest = rest.drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
@@ -175,7 +175,7 @@ private struct JSONReader {
     return nil
   }
 
-  // number = [ minus ] int [ frac ] [ exp ]
+  // The grammar of RFC 8259 §6: number = [ minus ] int [ frac ] [ exp ]
   private mutating func number() -> JSONTree? {
     let characters = rest.prefix { $0 &- 0x30 < 10 || "+-.eE".utf8.contains($0) }
     rest = rest.dropFirst(characters.count)

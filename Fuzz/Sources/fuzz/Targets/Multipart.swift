@@ -5,7 +5,8 @@ import Foundation
 @testable import LupineURLSession
 
 extension FuzzTarget {
-  /// The input consists of a number that selects the boundary, and of parts: options, name, file name, type and body.
+  /// Fuzzes the encoder of multipart forms. The input consists of a number that selects the boundary, and of parts. Each part has
+  /// options, a name, a file name, a type and a body.
   static let multipart = FuzzTarget(
     name: "multipart", summary: "a reference parser reads the appended parts; the lengths are right"
   ) { bytes in
@@ -14,7 +15,7 @@ extension FuzzTarget {
     let form = MultipartFormData(boundary: boundary)
     var expected: [Part] = []
     while !input.isAtEnd, expected.count < 12 { append(&input, to: form, &expected) }
-    // The caller must choose a boundary that isn't in any part.
+    // The caller must choose a boundary that occurs in no part.
     let delimiter = Array("--\(form.boundary)".utf8)
     guard !expected.contains(where: { contains($0.body, delimiter) }) else { return }
     guard let encoded = try? form.encode() else { return hold(false, "a form of data and streams failed") }

@@ -5,7 +5,7 @@
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// The input consists of a position in two bytes and a datagram.
+  /// Fuzzes the parser of netlink messages. The input consists of a position in two bytes, followed by a datagram.
   static let netlink = FuzzTarget(
     name: "netlink",
     summary: "a truncated datagram is refused or yields its first messages; a path exists only with a route"
@@ -34,7 +34,7 @@ extension FuzzTarget {
     _ = state.path(to: nil)
   }
 
-  /// The input consists of a network, a line feed and an address.
+  /// Fuzzes the parser of IP networks. The input consists of a network, a line feed and an address.
   static let network = FuzzTarget(
     name: "network", summary: "a network is read as it is printed, and contains the addresses with its first bits"
   ) { bytes in

@@ -4,7 +4,7 @@
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// Input: a byte of choices, then the proxy's bytes.
+  /// Fuzzes the handshakes with proxies. The input is a byte of choices, followed by the bytes that the proxy sends.
   static let proxy = FuzzTarget(
     name: "proxy", summary: "any split of a proxy's reply has the same outcome; the tunnel's bytes aren't consumed"
   ) { bytes in
@@ -23,7 +23,7 @@ extension FuzzTarget {
     }
   }
 
-  /// The bytes sent, the tunnel's bytes and the error.
+  /// The result of a proxy handshake: the bytes that the client sent, the bytes of the tunnel, and the error.
   private struct Dialogue: Equatable {
     var sent: [[UInt8]] = []
     var isDone = false
@@ -67,7 +67,7 @@ extension FuzzTarget {
             }
           }
         } catch {
-          // The quoted part of a reply that isn't HTTP depends on how much was received.
+          // A `notHTTP` error quotes the start of the reply, whose length depends on how much was received.
           if case .wire(.notHTTP) = error.cause { self.error = "notHTTP" } else { self.error = "\(error)" }
         }
       }

@@ -5,7 +5,7 @@ import Foundation
 @testable import LupineURLSession
 
 extension FuzzTarget {
-  /// Input: an archive in JSON.
+  /// Fuzzes the parser of HTTP archives. The input is an archive in JSON.
   static let archive = FuzzTarget(
     name: "archive",
     summary: "any bytes are refused as a recording, or read as one that is written the same way, and replayed"
@@ -18,7 +18,8 @@ extension FuzzTarget {
     hold(again == archive, "\(archive) reads as \(String(describing: again))")
   }
 
-  /// The first line of the input is a media type, and the rest a body. The entire input is also used as a form and as a URL.
+  /// Fuzzes the removal of credentials from recordings. The first line of the input is a media type, and the rest a body. The
+  /// entire input is also used as a form and as a URL.
   static let redaction = FuzzTarget(
     name: "redaction",
     summary: "a recorded form, JSON text or URL keeps no value of a secret item, and no user information"
@@ -33,7 +34,7 @@ extension FuzzTarget {
     guard lines.count == 2 else { return }
     let (type, content) = (String(decoding: lines[0], as: UTF8.self).lowercased(), Data(lines[1]))
     let body = redaction.body(content, mediaType: type)
-    // Forms were checked above.
+    // Forms have been checked above.
     guard !type.hasPrefix("application/x-www-form-urlencoded") else { return }
     if type.hasPrefix("multipart/"), !content.isEmpty {
       return hold(body == Data(Redaction.replacement.utf8), "\(type) keeps the body")

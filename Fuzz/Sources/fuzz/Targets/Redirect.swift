@@ -4,7 +4,7 @@
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// The input consists of a byte of options, a URI, a line feed and the value of Location.
+  /// Fuzzes the redirect rule. The input consists of a byte of options, a URI, a line feed and the value of Location.
   static let redirect = FuzzTarget(
     name: "redirect", summary: "a redirect leaks no credentials, downgrades nothing, and repeats POST only if required"
   ) { bytes in

@@ -3,7 +3,7 @@
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// The input consists of a byte of options and the bytes that the peer sends.
+  /// Fuzzes the parser of responses. The input consists of a byte of options, followed by the bytes that the server sends.
   static let response = FuzzTarget(
     name: "response",
     summary: "any split of a reply has the same events, none after an error, within the limits"
@@ -57,14 +57,14 @@ extension FuzzTarget {
     case .some(.none), nil: hold(record.body.isEmpty, "a body that can't be")
     }
     if let handedOver = record.handedOver { hold(handedOver.elementsEqual(rest), "bytes were lost") }
-    // The parsers of field values must not trap.
+    // The parsers of these fields' values must not trap.
     _ = record.fields.challenges("WWW-Authenticate")
     _ = record.fields.list("Connection")
   }
 
   private static let blanks: Set<UInt8> = [Byte.space, Byte.tab]
 
-  /// Feeds a parser byte by byte, and checks that it never buffers more than its limit.
+  /// Passes the bytes one by one to a parser, and checks that it never buffers more bytes than its limit.
   private static func checkMemory(_ kind: SectionParser.Kind, _ wire: [UInt8], _ limits: Limits) {
     var parser = SectionParser(kind, limits: limits)
     let max = kind == .trailers ? limits.trailerBytesMax : limits.headBytesMax

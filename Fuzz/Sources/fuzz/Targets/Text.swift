@@ -5,7 +5,7 @@ import Foundation
 @testable import LupineURLSession
 
 extension FuzzTarget {
-  /// The input consists of a byte of options and a response body.
+  /// Fuzzes the decoding of response bodies as text. The input consists of a byte of options, followed by a response body.
   static let text = FuzzTarget(
     name: "text", summary: "the text of a body is the same in any pieces; no charset makes a serializer trap"
   ) { bytes in
@@ -31,7 +31,7 @@ extension FuzzTarget {
     hold(text.utf8.elementsEqual(String(decoding: body, as: UTF8.self).utf8), "another text: \(shown(body))")
   }
 
-  /// The input is a response body.
+  /// Fuzzes the check of property lists. The input is a response body.
   static let propertyList = FuzzTarget(
     name: "property-list", summary: "a checked property list never makes Foundation trap, hang or use much memory"
   ) { bytes in
@@ -42,7 +42,7 @@ extension FuzzTarget {
     _ = try? decoder.decode([String: Tree].self, from: data)
   }
 
-  /// Decodes each type of value that a property list can contain.
+  /// Decodes every type of value that a property list can contain.
   private indirect enum Tree: Decodable {
     case list([Tree])
     case pairs([String: Tree])

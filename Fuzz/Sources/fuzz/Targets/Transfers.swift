@@ -3,7 +3,8 @@
 @testable import LupineTransferStore
 
 extension FuzzTarget {
-  /// Input: a record. The input is also parsed as the head of a record of each version and of an answer, with valid checksums.
+  /// Fuzzes the parser of background transfer records. The input is a record. It is also parsed as the head of a record of each
+  /// version, and as the recorded head of a response, with valid checksums.
   static let transferRecord = FuzzTarget(
     name: "transfer-record",
     summary: "any bytes are refused as a background task's record, or read as one that is written the same way"
@@ -16,7 +17,7 @@ extension FuzzTarget {
     ).bytes(id: 1).suffix(TransferFormat.slotCount * TransferFormat.slotByteCount)
     let record = TransferFormat.preamble(TransferFormat.recordMagic, head: bytes, id: 1) + bytes + slots
     if let content = TransferRecordContent(record, id: 1) {
-      // Compared as bytes, because NaN doesn't equal itself.
+      // The records are compared as bytes, because NaN doesn't equal itself.
       hold(content.bytes(id: 1) == record, "\(content)")
       for bodyByteCount in [nil, 0, 7] as [UInt64?] {
         _ = TransferRecovery.decide(

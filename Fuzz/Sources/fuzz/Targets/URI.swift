@@ -3,7 +3,7 @@
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// The input consists of a URI, a line feed and a reference.
+  /// Fuzzes the parser of URIs. The input consists of a URI, a line feed and a reference.
   static let uri = FuzzTarget(
     name: "uri",
     summary: "a written URI is parsed to itself; references resolve by RFC 3986 §5.2; targets can be sent"
@@ -23,7 +23,7 @@ extension FuzzTarget {
     hold(again.origin == uri.origin, "\(uri) has another origin than \(again)")
     hold(again.target == uri.target && again.fragment == uri.fragment, "\(uri) isn't \(again)")
     hold(uri.target.utf8.first == 0x2F, "\(uri.target)")
-    // The head of a GET request for the URI, and that of a CONNECT request to its origin, can be written.
+    // The heads of a GET request for the URI and of a CONNECT request to its origin can be written.
     for (method, target) in [("GET", uri.target), ("CONNECT", uri.origin.authorityForm)] {
       var wire: [UInt8] = []
       let head = RequestHead(method: method, target: target, fields: ["Host": uri.origin.authority])
@@ -41,7 +41,7 @@ extension FuzzTarget {
     if parts.authority == nil, parts.scheme == nil {
       hold(resolved.origin == base.origin, "\(reference) moves \(base) to \(resolved)")
     }
-    // Compares the target with that of RFC 3986, after both are percent-encoded in the same way.
+    // Compares the target with that of RFC 3986, after both have been percent-encoded in the same way.
     guard let expected = parts.target(from: base) else { return }
     let ours = PercentEncoding.encode(resolved.target.utf8, keeping: .pathOrQuery)
     let theirs = PercentEncoding.encode(expected.utf8, keeping: .pathOrQuery)
@@ -50,7 +50,7 @@ extension FuzzTarget {
   }
 }
 
-/// The parts of a reference, by RFC 3986 appendix B.
+/// The parts of a URI reference, split by the regular expression in RFC 3986 appendix B.
 private struct ReferenceParts {
   var scheme: String?
   var authority: String?
@@ -58,7 +58,7 @@ private struct ReferenceParts {
   var query: String?
   var fragment: String?
 
-  // ^(([^:/?#]+):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?
+  // The regular expression of RFC 3986 appendix B: ^(([^:/?#]+):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?
   init(_ text: String) {
     var rest = text.utf8[...]
     func string(_ bytes: Substring.UTF8View) -> String { String(Substring(bytes)) }
@@ -81,12 +81,12 @@ private struct ReferenceParts {
       rest = rest.drop { $0 != 0x2F }
     }
     path = string(rest)
-    // A reference with an empty fragment has a fragment here; `URI` has nil for a lone "#" at the end of an absolute
-    // URI.
+    // For a reference with an empty fragment, the fragment here is empty. In `URI`, it is nil for a lone "#" at the end of an
+    // absolute URI.
   }
 
-  /// Returns the request target according to RFC 3986 §5.2.2. Returns nil for references that `URI` parses differently on
-  /// purpose, such as "localhost:80", which it treats as a host and a port.
+  /// Returns the request target that RFC 3986 §5.2.2 yields for this reference. Returns nil for references that `URI` parses
+  /// differently on purpose, such as "localhost:80", which it treats as a host and a port.
   func target(from base: URI) -> String? {
     guard scheme == nil else { return nil }
     let basePath = String(Substring(base.target.utf8.prefix { $0 != 0x3F }))
@@ -101,7 +101,7 @@ private struct ReferenceParts {
 
   private static func withRoot(_ path: String) -> String { path.isEmpty ? "/" : path }
 
-  /// Removes dot segments, by the steps of §5.2.4.
+  /// Removes the dot segments of a path, by the steps of RFC 3986 §5.2.4.
   private static func removingDots(_ path: String) -> String {
     var input = Array(path.utf8)
     var output: [UInt8] = []

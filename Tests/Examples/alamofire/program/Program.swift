@@ -15,7 +15,7 @@ enum Program {
     try await stream()
   }
 
-  /// Sends requests created by a router.
+  /// Sends requests whose URLRequests a router creates.
   static func route() async throws {
     let found = try await AF.request(Router.search(query: "blue sky", page: 2)).validate()
       .serializingDecodable(Echo.self).value
@@ -26,7 +26,7 @@ enum Program {
     print("router: created \(created.json == user ? "Ada" : "nobody")")
   }
 
-  /// Adds several handlers to one request, with closures as in a program with a main run loop.
+  /// Adds several response handlers to one request, with closures as in a program with a main run loop.
   static func chain() async {
     await withCheckedContinuation { continuation in
       AF.request(Router.base + "/encoding/utf8")
@@ -40,7 +40,7 @@ enum Program {
     }
   }
 
-  /// Sends ten concurrent requests with an expired token.
+  /// Sends ten concurrent requests with an expired OAuth token, which is refreshed once.
   static func authenticate() async throws {
     let authenticator = OAuthAuthenticator()
     let expired = OAuthCredential(accessToken: "stale", expiration: Date(timeIntervalSince1970: 0))
@@ -60,7 +60,7 @@ enum Program {
     print("oauth: tokens \(tokens.sorted()), refreshed \(authenticator.refreshCount) time")
   }
 
-  /// Retries a request with a policy.
+  /// Sends a request that a `RetryPolicy` retries.
   static func retry() async throws {
     let request = AF.request(
       Router.base + "/status/503", interceptor: .retryPolicy(retryLimit: 2, exponentialBackoffScale: 0.01))
@@ -68,7 +68,7 @@ enum Program {
     print("retry: status \(response.response?.statusCode ?? 0), sent \(request.tasks.count) times")
   }
 
-  /// Downloads to a destination, with progress.
+  /// Downloads a file to a destination, and observes the progress.
   static func download() async throws {
     let target = FileManager.default.temporaryDirectory.appendingPathComponent("alamofire-program-\(UUID())/bytes.bin")
     let progress = Highest()
@@ -87,7 +87,7 @@ enum Program {
     try FileManager.default.removeItem(at: target.deletingLastPathComponent())
   }
 
-  /// Uploads a form with a file.
+  /// Uploads a multipart form that contains a file.
   static func upload() async throws {
     let echo = try await AF.upload(
       multipartFormData: { form in
@@ -101,7 +101,7 @@ enum Program {
     print("upload: form \(echo.form?["first"] ?? "nothing"), file \(echo.files?["second"] ?? "nothing")")
   }
 
-  /// Reads a body while it is being received.
+  /// Streams a response: reads its body while it is being received.
   static func stream() async throws {
     struct Line: Decodable, Sendable {
       let id: Int
@@ -121,7 +121,7 @@ enum Program {
   }
 }
 
-/// Records the highest of several values.
+/// Records the highest of the values that it receives.
 final class Highest: @unchecked Sendable {
   private let lock = NSLock()
   private var highest = 0.0

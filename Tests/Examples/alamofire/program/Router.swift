@@ -49,7 +49,7 @@ struct User: Codable, Sendable, Equatable {
   let born: Int
 }
 
-/// httpbin's description of a request.
+/// The JSON document with which httpbin describes a request.
 struct Echo: Decodable, Sendable {
   let url: String
   let args: [String: String]?

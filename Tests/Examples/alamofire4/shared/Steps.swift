@@ -3,10 +3,10 @@
 import Dispatch
 import Foundation
 
-/// The URL of the local httpbin, without a final slash.
+/// The URL of the httpbin server to use, without a final slash.
 let base = CommandLine.arguments.dropFirst().first ?? "https://httpbin.org"
 
-/// A section, which calls `done` when its last response has been handled.
+/// A section of the program. It calls `done` when its last response has been handled.
 typealias Step = (_ done: @escaping () -> Void) -> Void
 
 func run(_ steps: ArraySlice<Step>) {

@@ -4,5 +4,5 @@
 
 #include <stddef.h>
 
-// Parses one head. Returns the number of its field lines, or -1 if it is malformed.
+// Parses one response head with http-parser. Returns the number of field lines, or -1 if the head is malformed.
 long peer_parse(const char *bytes, size_t count);

@@ -89,7 +89,7 @@ final class ForecastsTests: XCTestCase {
     wait(for: [isDone], timeout: 60)
   }
 
-  /// Returns the body, which is data or a stream, depending on the platform.
+  /// Returns the body of a request that a URLProtocol has received. Depending on the platform, the body is data or a stream.
   private static func body(of request: URLRequest) throws -> Data {
     if let data = request.httpBody { return data }
     guard let stream = request.httpBodyStream else { throw URLError(.zeroByteResource) }
