@@ -50,13 +50,17 @@ extension TLSError {
     let remedy =
       switch problem {
       case .missing: "Enable stapling on the server, or set ocspStapling to .checked or .ignored."
-      case .revoked: "Replace the certificate; don't trust this server."
+      case .revoked: "The server's operator must replace the certificate; don't connect until then."
       case .notYetValid, .expired: "Have the server fetch a new one, or check this machine's clock."
       case .malformed, .refused, .untrusted, .otherCertificate, .unknownCertificate:
         "Inspect the response with openssl s_client -status."
       }
-    let subject =
-      problem == .missing ? "\(host) stapled no OCSP response" : "The OCSP response that \(host) stapled was refused"
-    return TLSError(code: .ocsp(problem), message: "\(subject): \(cause). \(remedy)")
+    let problemText =
+      switch problem {
+      case .missing: "\(host) stapled no OCSP response: \(cause)"
+      case .revoked: "The OCSP response that \(host) stapled reports that \(cause)"
+      default: "The OCSP response that \(host) stapled was refused: \(cause)"
+      }
+    return TLSError(code: .ocsp(problem), message: "\(problemText). \(remedy)")
   }
 }
