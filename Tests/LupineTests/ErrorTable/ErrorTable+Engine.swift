@@ -83,7 +83,8 @@ extension ErrorTable {
         ("connection", EngineError(code, .connect, origin, cause: system("socket", ENOMEM))),
         (
           "lookup",
-          EngineError(code, .resolve, origin, cause: .resolve(ResolveError(.outOfResources, "Memory allocation failure")))
+          EngineError(
+            code, .resolve, origin, cause: .resolve(ResolveError(.outOfResources, "Memory allocation failure")))
         ),
       ]
     case .tooManyWaiting: one(.poolWait, .maximum(100_000))
