@@ -3,7 +3,7 @@
 import CLupineOpenSSL
 
 enum StapledResponse {
-  /// Returns the OCSP response in DER that the server has stapled, or nil if none has arrived.
+  /// Returns the OCSP response in DER that the server has stapled to the handshake of `ssl`, or nil if none has arrived.
   static func bytes(of ssl: OpaquePointer) -> [UInt8]? {
     var bytes: UnsafePointer<UInt8>?
     let count = lupine_ssl_staple(ssl, &bytes)
@@ -12,7 +12,9 @@ enum StapledResponse {
     return Array(UnsafeBufferPointer(start: bytes, count: count))
   }
 
-  /// Checks the stapled OCSP response of a handshake whose certificate chain has already been verified.
+  /// Checks the OCSP response that `host` has stapled to the handshake of `ssl`. The certificate chain must already be verified.
+  /// Throws an error if the response doesn't show that the certificate is good, or if there is no response although one is
+  /// required.
   static func check(
     _ ssl: OpaquePointer, host: String, isRequired: Bool
   ) throws(TLSError) -> TLSInfo.StapledOCSP {
