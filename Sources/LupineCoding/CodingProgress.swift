@@ -6,6 +6,7 @@ public struct CodingProgress: Sendable, Equatable {
   public var consumed: Int
   /// The number of output bytes that the call produced.
   public var produced: Int
-  /// For a decoder, whether the body may end here. For an encoder, whether the end of the coded data has been written.
+  /// For a decoder, whether the body may end after the consumed input. For an encoder, whether it has written the end of the coded
+  /// data.
   public var isDone: Bool
 }
