@@ -48,7 +48,7 @@ package struct CacheRequest: Sendable {
   package var session: String
   package var otherCredentials = OtherCredentials.none
   /// Whether the cache isolates the request from other sessions, even if it has no credentials. Such a request uses only responses
-  /// of its own session, and its response is stored only for this session. False by default.
+  /// of the same session, and its response is stored only for this session. False by default.
   package var isIsolated = false
 
   package init(method: String = "GET", uri: URI, fields: Fields = Fields(), session: String = "") {

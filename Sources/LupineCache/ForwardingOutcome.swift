@@ -18,8 +18,7 @@ package struct StoredUpdate: Sendable, Equatable {
   package let change: Change
 }
 
-/// What the cache returns to the caller and changes in the store after the origin has responded to a forwarded request, or failed
-/// to respond.
+/// The result of a request that the cache forwarded to the origin: the answer for the caller, and the changes of stored responses.
 package struct ForwardingOutcome: Sendable, Equatable {
   package enum Answer: Sendable, Equatable {
     /// Return the origin's response, or the error, to the caller. `StoreDecision` decides whether to store the response.

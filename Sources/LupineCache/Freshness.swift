@@ -7,7 +7,7 @@ internal import LupineWire
 package enum FreshnessLifetime: Sendable, Hashable {
   case maxAge(Int64)
   case expires(Int64)
-  /// The response has no explicit lifetime, so it is estimated as a tenth of the time between Last-Modified and Date, at most a day.
+  /// The response has no explicit lifetime. It is estimated as a tenth of the time between Last-Modified and Date, at most a day.
   case heuristic(Int64)
   /// The response's max-age or Expires is invalid, so the response is stale from the start.
   case invalid

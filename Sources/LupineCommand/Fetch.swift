@@ -19,7 +19,7 @@ final class Fetch: ResponseSink {
     let metrics: ExchangeMetrics
   }
 
-  /// What the fetch does with the body of the response.
+  /// How the fetch treats the body of the response.
   private enum Disposition {
     case undecided
     case writing(ProgressBar?)

@@ -7,7 +7,8 @@ import Synchronization
 
 /// The NTLM or Negotiate authentication of one task's connection to an origin, or to a proxy that forwards the task's requests.
 final class ConnectionAuthentication: Sendable {
-  /// What the authentication adds to a request: a field, and requirements on the request's connection and content.
+  /// The additions to a request that authenticates its connection: a field, and requirements on the request's connection and
+  /// content.
   struct Preparation: Sendable {
     /// The value of the Authorization or Proxy-Authorization field to send, or nil to send no such field.
     var value: String?

@@ -9,7 +9,8 @@ import Synchronization
 /// The credential is either the one that the caller chose for the proxy's challenge, or the one in the proxy's URL. Before the
 /// proxy sends a challenge, the engine sends the URL's credential preemptively with Basic.
 final class ProxyAuthentication: Sendable {
-  /// What the proxy's authentication adds to a request: a credential, and requirements on the request's connection and content.
+  /// The additions to a request that authenticates to a proxy: a credential, and requirements on the request's connection and
+  /// content.
   struct Preparation: Sendable {
     var authorization: ProxyAuthorization?
     /// The group of connections that the request may use. All requests in a group have the same credential, and tunnels that were

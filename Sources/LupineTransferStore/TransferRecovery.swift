@@ -1,6 +1,6 @@
 // TransferRecovery: decides what a later process does with a task, from its record and the sizes of its files.
 
-/// What a process must do with a background task that an earlier process has stored.
+/// The action that a process must take for a background task that an earlier process has stored.
 package enum TransferRecovery: Sendable, Equatable {
   /// Wait until the caller resumes the task for the first time.
   case wait

@@ -12,7 +12,7 @@ import Synchronization
 /// that receives this login. Only the first origin with a given host gets a login, so that a redirect can't send a login to another
 /// port.
 final class RunAuthentication: Sendable {
-  /// What the command does with a request after its response or its failure.
+  /// How the command continues after the response to a request, or after the request's failure.
   enum Decision {
     /// The command doesn't send the request again, because the response or the failure doesn't require a login, or because there is
     /// no login to send.

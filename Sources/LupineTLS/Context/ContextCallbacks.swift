@@ -102,9 +102,9 @@ let recordRejection: SSL_verify_cb = { verdict, store in
   return verdict
 }
 
-/// OpenSSL calls this function in place of its own verification of the server's chain, if the configuration has a verifier. The
-/// function verifies the chain with OpenSSL, and then lets the verifier decide. It calls a quick verifier immediately. Any other
-/// verifier is called outside of the handshake.
+/// OpenSSL calls this function instead of verifying the server's chain itself, if the configuration has a verifier. The function
+/// verifies the chain with OpenSSL, and then lets the verifier decide. It calls a quick verifier immediately. Any other verifier is
+/// called outside of the handshake.
 ///
 /// With TLS 1.3, the handshake stops until the verifier has decided, and OpenSSL then calls this function again. With TLS 1.2, the
 /// server's stapled OCSP response arrives after its certificate. Therefore, the handshake continues up to the client's reply, which

@@ -84,7 +84,7 @@ extension TLSContext {
   }
 
   /// Increments the reference count of an SSL_CTX, and returns it. `init` calls this function, because the local `Owned` value in
-  /// `init` releases one reference when it goes out of scope, even if `init` throws.
+  /// `init` releases one reference at the end of its scope, even if `init` throws.
   private static func retained(_ context: OpaquePointer) -> OpaquePointer {
     SSL_CTX_up_ref(context)
     return context

@@ -40,7 +40,7 @@ func fill(_ bio: OpaquePointer, with bytes: UnsafeRawBufferPointer) -> Bool {
   return true
 }
 
-/// An OpenSSL object, which is freed when this value goes out of scope.
+/// An OpenSSL object, which is freed at the end of this value's lifetime.
 package struct Owned: ~Copyable {
   package let pointer: OpaquePointer
   private let free: (OpaquePointer?) -> Void
