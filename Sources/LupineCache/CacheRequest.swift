@@ -19,9 +19,10 @@ package enum CachePolicy: Sendable, Hashable {
 
 /// The sessions to which a stored response may be served. Each stored response belongs to one partition.
 package enum CachePartition: Sendable, Hashable {
-  /// All sessions that share the cache, because the response was requested without credentials and sets no cookie.
+  /// The response may be served to all sessions that share the cache, because it was requested without credentials and sets no
+  /// cookie.
   case anonymous
-  /// Only the session with this name, because the response was requested with credentials or sets a cookie.
+  /// The response may be served only to the session with this name, because it was requested with credentials or sets a cookie.
   case session(String)
 }
 

@@ -6,7 +6,7 @@ package import LupineWire
 package enum StoreDecision: Sendable, Equatable {
   /// The reason why the cache doesn't store a response.
   package enum Refusal: Sendable, Hashable {
-    /// The request isn't a GET, or it has content.
+    /// The cache stores only responses to GET requests without content, and the request isn't one.
     case method
     /// The request has no-store, or the response has no-store without must-understand.
     case noStore

@@ -21,8 +21,8 @@ package enum DiskStoreError: Error, Sendable, Hashable {
 /// sixteenth of the capacity. Between scans, n processes can exceed the capacity by n sixteenths. The store doesn't change files
 /// that aren't records.
 package final class DiskStore: Sendable {
-  /// The part of the capacity after which the store scans the folder again, as a divisor: 16. The store scans when this process has
-  /// written a sixteenth of the capacity.
+  /// The divisor that determines when the store scans the folder again: 16. A scan takes place when this process has written a
+  /// sixteenth of the capacity.
   private static let scanDivisor = 16
 
   private struct State {

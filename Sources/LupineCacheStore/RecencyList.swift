@@ -7,8 +7,7 @@ package struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     let key: Key
     var value: Value
     var byteCount: Int
-    /// The index in `nodes` of the node that was used just before this one, or nil if there is none. `newer` is the index of the
-    /// node that was used just after it.
+    /// The index in `nodes` of the node that was used just before this one, or nil if there is none.
     var older: Int?
     var newer: Int?
   }

@@ -4,15 +4,16 @@
 ///
 /// The cases are in the order in which clients prefer them in Accept-Encoding.
 public enum ContentCoding: Sendable, Equatable, CaseIterable {
-  /// Brotli (RFC 7932).
+  /// The content coding `br`: Brotli (RFC 7932).
   case brotli
   #if Zstd
-    /// Zstandard (RFC 8878), with windows of at most 8 MiB (RFC 9659). Supported only if the package trait `Zstd` is enabled.
+    /// The content coding `zstd`: Zstandard (RFC 8878) with windows of at most 8 MiB (RFC 9659). Supported only if the package
+    /// trait `Zstd` is enabled.
     case zstd
   #endif
-  /// The gzip file format (RFC 1952).
+  /// The content coding `gzip`: the gzip file format (RFC 1952).
   case gzip
-  /// The zlib format (RFC 1950) with deflate data (RFC 1951).
+  /// The content coding `deflate`: the zlib format (RFC 1950) with deflate data (RFC 1951).
   case deflate
 
   /// Creates a content coding from its name in Content-Encoding. Ignores case. Returns nil for an unknown name and for `identity`.

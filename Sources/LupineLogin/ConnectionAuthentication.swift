@@ -45,7 +45,7 @@ final class ConnectionAuthentication: Sendable {
     case challenged(ConnectionHandshake, TokenAnswer)
     /// The request with the answer to the server's token was prepared. It may not have been sent.
     case answered(ConnectionHandshake)
-    /// This task has authenticated the connection.
+    /// The connection was authenticated by this task.
     case established
     /// The connection was authenticated by an earlier task. The connection may have closed in the meantime.
     case reused

@@ -3,10 +3,12 @@
 /// The client's side of a GSSAPI security context with one server.
 ///
 /// Creating a context and taking its first step may block, for example while the library requests a ticket from a key distribution
-/// center. Neither is done on an event loop. The later steps use this ticket and need no I/O, unless the server selects a mechanism
-/// other than that of the client's first token (RFC 4178 §4.2.2). A session takes the later steps on its queue, except for two that
-/// it takes on an event loop: verifying the last token of an origin or a proxy, and answering the token in a proxy's 407 response
-/// to CONNECT. The command `lupine` takes all later steps on an event loop.
+/// center, so neither is done on an event loop. The later steps use this ticket and need no I/O, unless the server selects a
+/// mechanism other than that of the client's first token (RFC 4178 §4.2.2).
+///
+/// A session takes the later steps on its queue, with two exceptions that it takes on an event loop: verifying the last token of an
+/// origin or a proxy, and answering the token in a proxy's 407 response to CONNECT. The command `lupine` takes all later steps on
+/// an event loop.
 package protocol SecurityContext: Sendable {
   /// Passes the server's token to GSSAPI. The token is nil in the first call. Returns the token to send next, and whether the
   /// context is established. Throws the reason if the context can't be established.

@@ -88,7 +88,7 @@ struct Netrc: Equatable, Sendable {
 private struct NetrcReader {
   private var rest: ArraySlice<UInt8>
   private var line = 1
-  /// Whether only white space has been read since the start of the line.
+  /// Whether the reader has read only white space since the start of the line.
   private var isAtLineStart = true
 
   init(_ bytes: [UInt8]) { rest = bytes[...] }

@@ -4,7 +4,7 @@ import LupineEngine
 
 /// The command-line options that determine whether the command reads a netrc file, and which file.
 struct NetrcUse: Equatable {
-  /// Whether --netrc was given.
+  /// Whether the option --netrc was given, which makes the command read the netrc file.
   var isRequired = false
   /// Whether --netrc-optional was given: the netrc file may be missing, and the URL's user information takes precedence over the
   /// file's login.

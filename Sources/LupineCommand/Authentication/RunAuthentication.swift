@@ -33,7 +33,7 @@ final class RunAuthentication: Sendable {
 
   private struct State {
     var login: Login?
-    /// The hosts to which the run has sent requests.
+    /// The hosts to which this run of the command has sent requests.
     var hosts: Set<String> = []
     /// The server's certificate in DER from the latest TLS connection, or nil before the first TLS connection.
     var certificate: [UInt8]?

@@ -67,7 +67,7 @@ final class CommandCache: Sendable {
     return Lookup(stored: stored, ids: ids, decision: CacheDecision(request, stored: stored, now: now))
   }
 
-  /// Removes the stored responses that a response to an unsafe method invalidates.
+  /// Removes the stored responses that a response to an unsafe method, such as POST, invalidates.
   func invalidate(after head: ResponseHead, to request: CacheRequest) {
     for uri in Invalidation.targets(of: request, status: head.status, fields: head.fields) {
       store.removeAll(for: uri.cacheKey)

@@ -8,7 +8,7 @@ import Synchronization
 /// written.
 final class Output: Sendable {
   private struct State {
-    /// The descriptor of the file or of standard output, or nil before the file is opened.
+    /// The descriptor of the file or of standard output. Nil before the file is opened and after it is closed.
     var descriptor: CInt?
     var byteCount: UInt64 = 0
   }
