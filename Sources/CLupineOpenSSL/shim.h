@@ -21,7 +21,7 @@
 #include <sys/auxv.h>
 #endif
 
-/// Whether the processor has instructions for AES and for the multiplication of GCM.
+/// Returns whether the processor has instructions for AES, and for the carry-less multiplication that GCM uses.
 static inline bool lupine_has_aes_instructions(void) {
 #if defined(__x86_64__)
   unsigned eax, ebx, ecx, edx;
@@ -38,8 +38,8 @@ static inline void lupine_ctx_forbid_compression_and_renegotiation(SSL_CTX *cont
   SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
 }
 
-/// Frees the record buffers of idle connections, which take 34 KB, and sends certificate chains as given, without
-/// completing them from the trust roots.
+/// Configures the sessions of a context. Idle connections free their record buffers, which take 34 KB. Certificate chains are sent
+/// as given, without completing them from the trust roots.
 static inline void lupine_ctx_set_modes(SSL_CTX *context) {
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
 }
@@ -56,7 +56,7 @@ static inline int lupine_ctx_add_chain_certificate(SSL_CTX *context, X509 *certi
   return (int)SSL_CTX_add1_chain_cert(context, certificate);
 }
 
-/// Passes new client sessions only to the context's callback. OpenSSL's internal cache is for servers.
+/// Makes OpenSSL pass new client sessions only to the context's callback, without storing them in its internal cache.
 static inline void lupine_ctx_hand_over_client_sessions(SSL_CTX *context) {
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
 }
@@ -83,24 +83,25 @@ static inline void lupine_ctx_limit_certificate_bytes(SSL_CTX *context, long byt
 
 typedef int (*lupine_staple_callback)(SSL *session, void *argument);
 
-/// Makes a client request a stapled OCSP response, which the callback checks.
+/// Makes the clients of a context request a stapled OCSP response. `callback` checks the response.
 static inline void lupine_ctx_ask_for_staple(SSL_CTX *context, lupine_staple_callback callback) {
   SSL_CTX_set_tlsext_status_type(context, TLSEXT_STATUSTYPE_ocsp);
   SSL_CTX_set_tlsext_status_cb(context, callback);
 }
 
-/// Makes a server call the callback for the OCSP response to staple.
+/// Makes the servers of a context call `callback` when a client requests an OCSP response. `callback` sets the response to staple.
 static inline void lupine_ctx_serve_staple(SSL_CTX *context, lupine_staple_callback callback, void *argument) {
   SSL_CTX_set_tlsext_status_cb(context, callback);
   SSL_CTX_set_tlsext_status_arg(context, argument);
 }
 
-/// Returns the length of the stapled response, or -1 if there is none. The bytes belong to the session.
+/// Returns the length of the OCSP response that the server stapled, or -1 if there is none. Sets `bytes` to the response, which
+/// belongs to the session.
 static inline long lupine_ssl_staple(SSL *session, const unsigned char **bytes) {
   return SSL_get_tlsext_status_ocsp_resp(session, bytes);
 }
 
-/// Makes the handshake return to its caller and call the verification callback again in the next call.
+/// Makes the current handshake call return to its caller. The next handshake call calls the verification callback again.
 static inline void lupine_ssl_retry_verify(SSL *session) { SSL_set_retry_verify(session); }
 
 static inline int lupine_ssl_set_staple(SSL *session, const unsigned char *bytes, size_t count) {
@@ -109,8 +110,8 @@ static inline int lupine_ssl_set_staple(SSL *session, const unsigned char *bytes
   return (int)SSL_set_tlsext_status_ocsp_resp(session, copy, (long)count);
 }
 
-/// Returns the URIs of the certificate's CRL distribution points whose lists are complete and signed by the issuer itself.
-/// The caller frees the list with X509_email_free.
+/// Returns the URIs in the certificate's CRL distribution points, limited to lists that are complete and signed by the
+/// certificate's issuer itself. The caller frees the list with X509_email_free.
 static inline STACK_OF(OPENSSL_STRING) *lupine_crl_addresses(X509 *certificate) {
   STACK_OF(OPENSSL_STRING) *addresses = sk_OPENSSL_STRING_new_null();
   CRL_DIST_POINTS *points = X509_get_ext_d2i(certificate, NID_crl_distribution_points, NULL, NULL);
@@ -134,26 +135,27 @@ static inline STACK_OF(OPENSSL_STRING) *lupine_crl_addresses(X509 *certificate) 
   return addresses;
 }
 
-/// Returns OpenSSL's name of the key exchange's group, or NULL if there was none.
+/// Returns OpenSSL's name for the group of the session's key exchange, such as "x25519", or NULL if there was none.
 static inline const char *lupine_ssl_group_name(SSL *session) {
   long group = SSL_get_negotiated_group(session);
   return group == NID_undef ? NULL : SSL_group_to_name(session, (int)group);
 }
 
-/// Returns the number of bytes that a memory BIO has allocated.
+/// Returns the number of bytes that a memory BIO has allocated for its buffer.
 static inline size_t lupine_bio_capacity(BIO *bio) {
   BUF_MEM *memory = NULL;
   return BIO_get_mem_ptr(bio, &memory) > 0 && memory != NULL ? memory->max : 0;
 }
 
-/// Replaces the buffer of an empty memory BIO if it has more than `kept` bytes, because OpenSSL never shrinks it.
+/// Replaces the buffer of a memory BIO by a new one if it is empty and has more than `kept` bytes. OpenSSL itself never shrinks the
+/// buffer.
 static inline void lupine_bio_shrink(BIO *bio, size_t kept) {
   if (BIO_ctrl_pending(bio) > 0 || lupine_bio_capacity(bio) <= kept) return;
   BUF_MEM *fresh = BUF_MEM_new();
   if (fresh != NULL) BIO_set_mem_buf(bio, fresh, BIO_CLOSE);
 }
 
-/// Sets the result of reading an empty memory BIO: 0 for the end of the data, -1 if more may arrive.
+/// Sets the result of a read from a memory BIO that is empty: 0 for the end of the data, or -1 if more data may arrive.
 static inline void lupine_bio_set_empty_answer(BIO *bio, int answer) {
   BIO_set_mem_eof_return(bio, answer);
 }
@@ -171,6 +173,6 @@ static inline X509_EXTENSION *lupine_make_extension(X509 *issuer, X509 *subject,
   return X509V3_EXT_conf_nid(NULL, &context, nid, value);
 }
 
-/// Returns whether a queued error is that of a system call, whose reason is errno. Swift can't import ERR_SYSTEM_FLAG,
-/// a macro.
+/// Returns whether an error of OpenSSL's error queue is that of a system call. Its reason is then errno. Swift can't import
+/// ERR_SYSTEM_FLAG, because it is a macro.
 static inline int lupine_err_is_system(unsigned long packed) { return ERR_SYSTEM_ERROR(packed) ? 1 : 0; }

@@ -3,12 +3,12 @@
 
 package import LupineWire
 
-/// A challenge of a known scheme, which the client can answer.
+/// A server's authentication challenge whose scheme the client knows, so that the client can answer it.
 package struct AuthenticationOffer: Sendable, Hashable {
-  /// The known schemes, weakest first.
+  /// The authentication schemes that the client knows, weakest first.
   ///
-  /// Basic sends the password itself. Digest and NTLM send a value computed from the password, from which an eavesdropper can
-  /// guess a weak password. Negotiate doesn't have this weakness, and the server also proves its identity.
+  /// Basic sends the password itself. Digest and NTLM send a value computed from the password, from which an eavesdropper can guess
+  /// a weak password. Negotiate doesn't have this weakness, and the server also proves its identity.
   package enum Scheme: Int, Sendable, Hashable, Comparable {
     case basic, digest, ntlm, negotiate
 
@@ -19,13 +19,13 @@ package struct AuthenticationOffer: Sendable, Hashable {
   package enum Content: Sendable, Hashable {
     case basic
     case digest(DigestChallenge)
-    /// The scheme with the server's token, which is nil in the server's first challenge.
+    /// NTLM with the token in the server's challenge. The token is nil in the server's first challenge.
     case ntlm(token: [UInt8]?)
-    /// The scheme with the server's token, which is nil in the server's first challenge.
+    /// Negotiate with the token in the server's challenge. The token is nil in the server's first challenge.
     case negotiate(token: [UInt8]?)
   }
 
-  /// The realm, or nil if the challenge has none.
+  /// The challenge's realm, or nil if the challenge has none.
   package let realm: String?
   /// The challenge's scheme with its parameters.
   package let content: Content
@@ -40,12 +40,13 @@ package struct AuthenticationOffer: Sendable, Hashable {
     }
   }
 
-  /// The Digest challenge, or nil for another scheme.
+  /// The parameters of the Digest challenge, or nil if the challenge has another scheme.
   package var digest: DigestChallenge? {
     if case .digest(let challenge) = content { challenge } else { nil }
   }
 
-  /// Creates an offer from a challenge. Returns nil if the challenge's scheme is unknown, or if the challenge is malformed.
+  /// Creates an offer from a server's challenge. Returns nil if the challenge is malformed, or if the client doesn't know its
+  /// scheme.
   package init?(_ challenge: Challenge) {
     switch challenge.scheme.lowercased() {
     case "basic": content = .basic
@@ -78,7 +79,7 @@ package struct AuthenticationOffer: Sendable, Hashable {
     return kept
   }
 
-  /// A number that is greater for stronger schemes and, within Digest, for stronger hash functions.
+  /// A number for sorting challenges: it is greater for stronger schemes and, within Digest, for stronger hash functions.
   private var strength: Int {
     scheme.rawValue << 8 | (digest?.algorithm.function.rawValue ?? 0)
   }
@@ -87,7 +88,8 @@ package struct AuthenticationOffer: Sendable, Hashable {
   private struct Token {
     let bytes: [UInt8]?
 
-    /// Decodes the challenge's token, or sets `bytes` to nil if the challenge has no token. Returns nil if the token isn't Base64.
+    /// Decodes the challenge's token from Base64. Sets `bytes` to nil if the challenge has no token. Returns nil if the token isn't
+    /// Base64.
     init?(_ challenge: Challenge) {
       guard case .token68(let text) = challenge.content else {
         bytes = nil

@@ -3,14 +3,15 @@
 
 import LupineTLS
 
-/// The channel binding `tls-server-end-point`: a hash of the server's certificate.
+/// The channel binding `tls-server-end-point`: a hash of the server's certificate, which binds an authentication to the TLS
+/// connection.
 package struct ChannelBinding: Sendable, Hashable {
-  /// The text "tls-server-end-point:" followed by the hash of the server's certificate: the application data of GSSAPI's channel
-  /// bindings.
+  /// The application data of GSSAPI's channel bindings: the text "tls-server-end-point:", followed by the hash of the server's
+  /// certificate.
   package let applicationData: [UInt8]
 
-  /// Creates the binding of a connection from the server's certificate in DER. Returns nil if the binding isn't defined for the
-  /// certificate's signature (RFC 5929 §4.1).
+  /// Creates the channel binding of a TLS connection from the server's certificate in DER. Returns nil if the binding isn't defined
+  /// for the certificate's signature (RFC 5929 §4.1).
   package init?(serverCertificate: [UInt8]) {
     guard let hash = endPointBinding(ofCertificate: serverCertificate) else { return nil }
     applicationData = Array("tls-server-end-point:".utf8) + hash

@@ -2,13 +2,13 @@
 
 /// A user name with a password.
 package struct PasswordCredential: Sendable, Hashable {
-  /// The user name.
+  /// The user name of the credential.
   package let user: String
-  /// The password.
+  /// The password of the credential.
   package let password: String
 
-  /// Creates a credential. The caller must pass both texts in Unicode's normalization form C, because servers that expect UTF-8
-  /// compare normalized text (RFC 7616 §4).
+  /// Creates a credential. The caller must pass the user name and the password in Unicode's normalization form C, because servers
+  /// that expect UTF-8 compare normalized text (RFC 7616 §4).
   package init(user: String, password: String) {
     self.user = user
     self.password = password
@@ -16,8 +16,8 @@ package struct PasswordCredential: Sendable, Hashable {
 }
 
 extension PasswordCredential: CustomStringConvertible, CustomReflectable {
-  /// The user name without the password.
+  /// A text for logs that contains the user name, but not the password.
   package var description: String { "PasswordCredential(user: \(user))" }
-  /// A mirror without children, because `dump` would print the password.
+  /// A mirror without children, so that `dump` doesn't print the password.
   package var customMirror: Mirror { Mirror(self, children: []) }
 }

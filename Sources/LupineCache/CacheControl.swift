@@ -8,32 +8,33 @@ package import LupineWire
 /// effect only with a valid argument. If a directive whose argument is a number is repeated, the first one applies (RFC 9111
 /// §4.2.1).
 package struct CacheControl: Sendable, Hashable {
-  /// The argument of a directive that requires a number of seconds (delta-seconds).
+  /// The number of seconds (delta-seconds) that is the argument of a Cache-Control directive such as `max-age=60`.
   package enum Seconds: Sendable, Hashable {
     case absent
-    /// A number in 0...`CacheLimits.deltaSecondsMax`.
+    /// A valid number of seconds in 0...`CacheLimits.deltaSecondsMax`.
     case valid(Int64)
-    /// The directive's argument is missing or isn't a number.
+    /// The directive is present, but its argument is missing or isn't a number.
     case invalid
   }
 
-  /// The request directive max-stale (RFC 9111 §5.2.1.2).
+  /// The value of the request directive max-stale (RFC 9111 §5.2.1.2).
   package enum MaxStale: Sendable, Hashable {
     case absent, invalid
-    /// The directive has no argument, so the client accepts a stale response of any age.
+    /// `max-stale` without an argument: the client accepts a stale response of any age.
     case unlimited
     case seconds(Int64)
   }
 
-  /// The response directive no-cache (RFC 9111 §5.2.2.4).
+  /// The form of the response directive no-cache (RFC 9111 §5.2.2.4).
   package enum NoCache: Sendable, Hashable {
     case absent
-    /// The qualified form, `no-cache="…"`: only the fields with these names, in lowercase, require validation before use.
+    /// The qualified form, `no-cache="…"`: only the fields with these names must be validated before use. The names are in
+    /// lowercase.
     case fields([String])
     case everything
   }
 
-  /// The directives that take effect without an argument.
+  /// The Cache-Control directives that take effect without an argument.
   package struct Flags: OptionSet, Sendable, Hashable {
     package let rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -63,8 +64,8 @@ package struct CacheControl: Sendable, Hashable {
     }
   }
 
-  /// Parses the directives of a request. If there is no Cache-Control, `Pragma: no-cache` means `no-cache` (RFC 7234 §5.4). RFC
-  /// 9111 §5.4 deprecates Pragma, but doesn't forbid this.
+  /// Parses the Cache-Control directives of a request. If the request has no Cache-Control, `Pragma: no-cache` means `no-cache`
+  /// (RFC 7234 §5.4). RFC 9111 §5.4 deprecates Pragma, but doesn't forbid this.
   package init(request fields: Fields) {
     self.init(fields)
     guard !fields.contains("Cache-Control") else { return }
@@ -115,7 +116,7 @@ package struct CacheControl: Sendable, Hashable {
   }
 }
 
-/// The argument of a directive: the part after its name.
+/// The argument of a Cache-Control directive, such as `60` in `max-age=60`.
 private enum Argument: Equatable {
   case none, malformed
   /// The directive's argument: a token, or a quoted string without its quotes.
@@ -148,7 +149,7 @@ private enum Argument: Equatable {
 private struct FieldNames {
   var names: [String]
 
-  /// Parses the comma-separated field names in the argument. Returns nil if there are none, or if one isn't a token.
+  /// Parses the comma-separated field names in the argument of no-cache. Returns nil if there are none, or if one isn't a token.
   init?(_ text: [UInt8]) {
     let members = FieldList.members(of: text[...])
     guard !members.isEmpty, members.allSatisfy(FieldList.isToken) else { return nil }
@@ -156,9 +157,9 @@ private struct FieldNames {
   }
 }
 
-/// Parses a number of seconds.
+/// Parses the number of seconds in a directive's argument or an Age field.
 enum DeltaSeconds {
-  /// Returns the number of seconds, or nil if the text isn't a number. Reduces numbers above `CacheLimits.deltaSecondsMax` to
+  /// Returns the number of seconds, or nil if the text isn't a number. Numbers above `CacheLimits.deltaSecondsMax` are reduced to
   /// this limit (RFC 9111 §1.2.2).
   static func value(of text: ArraySlice<UInt8>) -> Int64? {
     // delta-seconds = 1*DIGIT

@@ -2,7 +2,7 @@
 
 internal import LupineWire
 
-/// Parses the dates from which ages and freshness lifetimes are calculated.
+/// Parses the dates in a response's fields, from which the cache calculates ages and freshness lifetimes.
 enum CacheDate {
   /// Parses the date in the first field line with this name. Returns nil if there is no such line, or if its value doesn't have
   /// one of the three forms of HTTP-date. Only the time zone GMT is accepted.
@@ -10,12 +10,12 @@ enum CacheDate {
     fields.first(name).flatMap { value(of: $0, now: now) }
   }
 
-  /// Parses a date without regard to case, as caches should (RFC 9111 §4.2).
+  /// Parses an HTTP-date without regard to case, as caches should (RFC 9111 §4.2).
   static func value(of text: String, now: Int64) -> Int64? {
     HTTPDate(text, now: now)?.secondsSince1970 ?? HTTPDate(usualCase(text), now: now)?.secondsSince1970
   }
 
-  /// Returns the text in the case that HTTP-date requires: names capitalized, and GMT in uppercase.
+  /// Returns the text of a date in the case that HTTP-date requires: names capitalized, and GMT in uppercase.
   private static func usualCase(_ text: String) -> String {
     var isFirst = true
     let words = text.unicodeScalars.map { scalar -> Character in
@@ -43,21 +43,21 @@ extension String {
   }
 }
 
-/// The times when a response's exchange began and when its head had arrived, in whole seconds since 1970, in UTC.
+/// The times when a request was sent and when the head of its response arrived, in whole seconds since 1970, in UTC.
 package struct ExchangeTimes: Sendable, Hashable {
   /// The time when the request was sent, in seconds since 1970.
   package let request: Int64
-  /// The time when the response's head had arrived, in seconds since 1970.
+  /// The time when the response's head arrived, in seconds since 1970.
   package let response: Int64
 
-  /// Creates times from two readings of a clock, which may have been set back between them. A time outside the years 1 to 9999 is
+  /// Creates the times from two readings of a clock, which may have been set back in between. A time outside the years 1 to 9999 is
   /// replaced by the nearest time within them, so that differences can't overflow.
   package init(request: Int64, response: Int64) {
     self.response = Self.clamped(response)
     self.request = min(Self.clamped(request), self.response)
   }
 
-  /// The seconds since 1970 in the years 1 to 9999, the only years that HTTP-date can represent.
+  /// The range of times in seconds since 1970 that HTTP-date can represent: the years 1 to 9999.
   private static let range: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
 
   static func clamped(_ seconds: Int64) -> Int64 { min(max(seconds, range.lowerBound), range.upperBound) }

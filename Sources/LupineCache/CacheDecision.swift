@@ -2,15 +2,16 @@
 
 package import LupineWire
 
-/// A stored response to serve, and the reason why it may be served.
+/// A stored response that the cache serves for a request, and the reason why it may be served.
 package struct CacheHit: Sendable, Equatable {
   package enum Reason: Sendable, Hashable {
     case fresh
-    /// The caller's policy accepts stored responses of any age.
+    /// The caller's cache policy accepts stored responses of any age.
     case policy
-    /// The request accepts stale responses (max-stale).
+    /// The stored response is stale, but the request accepts stale responses (max-stale).
     case maxStale
-    /// The origin allows serving the response while it is being revalidated (RFC 5861 §3).
+    /// The stored response is stale, but the origin allows serving it while it is being revalidated (stale-while-revalidate, RFC
+    /// 5861 §3).
     case staleWhileRevalidate
   }
 
@@ -20,57 +21,57 @@ package struct CacheHit: Sendable, Equatable {
   package let response: ServedResponse
 }
 
-/// A request to send to the origin, including the conditions that the cache adds.
+/// A request that the cache sends to the origin, with the conditions that it adds, and the reason why.
 package struct Forwarding: Sendable, Equatable {
   package enum Reason: Sendable, Hashable {
-    /// The cache can't answer a request with this method, or a GET with content.
+    /// The cache can't answer the request, because its method is neither GET nor HEAD, or because it has content.
     case method
-    /// The caller's policy forbids the use of stored responses, or requires their validation.
+    /// The caller's cache policy forbids the use of stored responses, or requires their validation.
     case policy
-    /// No response is stored for the URI, or none that this session may read.
+    /// The cache has no response for the request's URI, or none that this session may read.
     case nothingStored
-    /// Responses are stored for the URI, but the request has other values in the fields that their Vary names.
+    /// The cache has responses for the request's URI, but the request has other values in the fields that their Vary names.
     case noVariant
-    /// The stored response that was selected for the request is stale.
+    /// The stored response that the request selects is stale.
     case stale
-    /// The stored response that was selected for the request requires validation (no-cache), or has been invalidated.
+    /// The stored response that the request selects must be validated, because it has no-cache or has been invalidated.
     case validationRequired
-    /// A Cache-Control directive in the request forbids the use of the stored response.
+    /// A Cache-Control directive in the request, such as no-cache, forbids the use of the stored response.
     case requestDirective
     /// The request has conditions or ranges that only the origin can evaluate.
     case conditions
   }
 
   package let reason: Reason
-  /// The fields to send: the request's fields, and the conditions that the cache adds.
+  /// The fields of the request to send: the caller's fields, and the conditions that the cache adds.
   package let fields: Fields
-  /// The indexes of the stored responses whose validators are in the added conditions. Empty if the cache has added no
-  /// conditions.
+  /// The indexes of the stored responses whose validators (ETag or Last-Modified) are in the conditions that the cache adds. Empty
+  /// if the cache adds no conditions.
   package let nominated: [Int]
-  /// The index of the stored response that was selected for the request, or nil if there is none. This response may be served if
-  /// the origin fails.
+  /// The index of the stored response that the request selects, or nil if there is none. The cache may serve this response if the
+  /// origin fails.
   package let selected: Int?
 }
 
 /// The cache's decision on how to answer a request.
 package enum CacheDecision: Sendable, Equatable {
   case serve(CacheHit)
-  /// Serve the stored response, and send a GET request that revalidates it at the same time. The origin's response updates the
-  /// cache.
+  /// Serve the stored response, and send a GET request that revalidates it at the same time. The origin's response to that request
+  /// updates the cache.
   case serveWhileRevalidating(CacheHit, Forwarding)
   case forward(Forwarding)
-  /// Answer with 504 (Gateway Timeout), because the caller accepts only a stored response, and none can be used (RFC 9111
-  /// §5.2.1.7).
+  /// Answer with a 504 (Gateway Timeout), because the caller accepts only a stored response and the cache has none that it may
+  /// serve (RFC 9111 §5.2.1.7).
   case gatewayTimeout
 
-  /// Decides how to answer a request. `stored` contains the stored responses for the request's URI. `now` is the time in
+  /// Decides how to answer a request. `stored` contains the cache's responses for the request's URI. `now` is the current time in
   /// seconds since 1970.
   package init(_ request: CacheRequest, stored: [StoredResponse], now: Int64) {
     self = CacheChoice(request: request, stored: stored, now: now).decision
   }
 }
 
-/// The inputs of a decision on how to answer a request, and the steps of the decision.
+/// The values from which the cache decides how to answer a request, and the steps of this decision.
 private struct CacheChoice {
   let request: CacheRequest
   let stored: [StoredResponse]
@@ -111,7 +112,7 @@ private struct CacheChoice {
     case unusable(Forwarding.Reason)
   }
 
-  /// Returns whether the response may be used without validation, and the reason.
+  /// Returns whether the stored response may be served without validation, and the reason.
   private func usability(of response: StoredResponse) -> Usability {
     if request.policy == .storedElseLoad || request.policy == .storedOnly { return .usable(.policy) }
     let staleness = response.staleness(now: now)
@@ -155,8 +156,8 @@ private struct CacheChoice {
   }
 
   private func forwarding(_ reason: Forwarding.Reason, selected: Int?) -> Forwarding {
-    // The cache adds no conditions to a HEAD request or a request for a range, because a head or a part of a representation
-    // can't replace a stored response. If the caller has set conditions, the cache adds none, so that the caller gets the 304.
+    // The cache adds no conditions to a HEAD request or to a range request, because a head or a part of a representation can't
+    // replace a stored response. It also adds none if the caller has set conditions, so that the caller gets the 304.
     let addsConditions =
       request.method == "GET" && request.isServable && request.policy != .reload && !request.hasOwnConditions
       && !request.fields.contains("Range")
@@ -167,8 +168,8 @@ private struct CacheChoice {
     return Forwarding(reason: reason, fields: fields, nominated: nominated, selected: selected)
   }
 
-  /// Returns the background request that revalidates the response at `selected` while the cache serves that stale response. No
-  /// caller waits for the background request, so it has the cache's conditions instead of the caller's range and conditions.
+  /// Returns the background request that revalidates the stored response at `selected`, while the cache serves that stale response.
+  /// No caller waits for the background request, so it has the cache's conditions in place of the caller's range and conditions.
   private func revalidation(of selected: Int) -> Forwarding {
     var independent = request
     independent.method = "GET"
@@ -176,9 +177,9 @@ private struct CacheChoice {
     return CacheChoice(request: independent, stored: stored, now: now).forwarding(.stale, selected: selected)
   }
 
-  /// Returns the request's fields with the cache's conditions, and the indexes of the nominated responses, whose validators the
-  /// conditions contain (RFC 9111 §4.3.1). The conditions are If-None-Match, and also If-Modified-Since if only the selected
-  /// response is nominated.
+  /// Returns the request's fields with the conditions that the cache adds, and the indexes of the nominated responses, whose
+  /// validators these conditions contain (RFC 9111 §4.3.1). The conditions are If-None-Match, and also If-Modified-Since if only
+  /// the selected response is nominated.
   private func conditions(selected: Int?) -> (Fields, nominated: [Int]) {
     let nominated = nominated(selected: selected)
     var fields = request.fields
@@ -193,12 +194,14 @@ private struct CacheChoice {
     return (fields, nominated)
   }
 
-  /// Returns the indexes of the stored responses whose validators are sent, at most `CacheLimits.entityTagsMax`: the selected
-  /// response, followed by the other responses that the session may read and that have a strong entity tag, most recent first. Weak
-  /// tags of other responses aren't sent: variants can share a weak tag, so a match could confirm the wrong variant.
+  /// Returns the indexes of the stored responses whose validators the cache sends, at most `CacheLimits.entityTagsMax`.
+  ///
+  /// The selected response comes first. The other responses that the session may read and that have a strong entity tag follow,
+  /// most recent first. Weak tags of other responses aren't sent: variants can share a weak tag, so a match could confirm the wrong
+  /// variant.
   private func nominated(selected: Int?) -> [Int] {
-    // If the selected response has no entity tag, tags of other responses aren't sent, because a match with one of them would
-    // hide a newer version of the selected response.
+    // If the selected response has no entity tag, the cache doesn't send the tags of other responses, because a match with one of
+    // them would hide a newer version of the selected response.
     if let selected, stored[selected].entityTag == nil { return stored[selected].lastModified == nil ? [] : [selected] }
     let others = stored.indices.filter { index in
       index != selected && request.mayRead(stored[index].partition) && stored[index].entityTag?.strength == .strong
@@ -209,13 +212,13 @@ private struct CacheChoice {
 }
 
 extension CacheRequest {
-  /// Returns the index of the stored response to use for this request, regardless of its freshness. Returns nil if no stored
-  /// response can be selected (RFC 9111 §4, §4.1).
+  /// Returns the index of the stored response that this request selects, regardless of its freshness. Returns nil if it selects
+  /// none (RFC 9111 §4, §4.1).
   package func selection(among stored: [StoredResponse]) -> Int? {
     stored.indices.filter { stored[$0].isSelectable(for: self) }.max { stored[$0].isPreceded(by: stored[$1]) }
   }
 
-  /// Whether the caller has set conditional fields, such as If-None-Match, to validate a copy that it keeps itself.
+  /// Whether the caller has set conditional fields, such as If-None-Match, to validate the caller's own copy of a response.
   var hasOwnConditions: Bool {
     ["If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range"].contains(
       where: fields.contains)

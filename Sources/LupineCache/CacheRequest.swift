@@ -2,15 +2,15 @@
 
 package import LupineWire
 
-/// The caller's policy, which determines how the cache answers a request.
+/// The cache policy that the caller has set for a request. It determines whether the cache or the origin answers the request.
 package enum CachePolicy: Sendable, Hashable {
   /// Use the cache as RFC 9111 specifies.
   case automatic
-  /// Send the request without conditions that the cache adds, and replace the stored response.
+  /// Send the request to the origin without conditions from the cache, and replace the stored response with the origin's response.
   case reload
-  /// Use a stored response of any age, or send the request if there is none.
+  /// Use a stored response of any age. If there is none, send the request to the origin.
   case storedElseLoad
-  /// Use a stored response of any age, or fail if there is none.
+  /// Use a stored response of any age. If there is none, fail.
   case storedOnly
   /// Use a stored response only after the origin has confirmed it. A fresh response with the directive `immutable` needs no
   /// confirmation (RFC 8246 §2).
@@ -19,23 +19,24 @@ package enum CachePolicy: Sendable, Hashable {
 
 /// The sessions to which a stored response may be served. Each stored response belongs to one partition.
 package enum CachePartition: Sendable, Hashable {
-  /// All sessions that share the cache, because the response was requested without credentials and sets no cookie.
+  /// The response may be served to all sessions that share the cache, because it was requested without credentials and sets no
+  /// cookie.
   case anonymous
-  /// Only the session with this name, because the response was requested with credentials or sets a cookie.
+  /// The response may be served only to the session with this name, because it was requested with credentials or sets a cookie.
   case session(String)
 }
 
 /// The parts of a request from which the cache decides how to answer it.
 package struct CacheRequest: Sendable {
-  /// Whether the request has content. A GET with content isn't answered from the cache, because the content isn't part of the
-  /// cache key, but some servers take it into account.
+  /// Whether the request has content. The cache doesn't answer a GET with content: the content isn't part of the cache key, but
+  /// some servers take it into account.
   package enum Content: Sendable, Hashable { case none, present }
 
-  /// Credentials other than the fields Authorization and Cookie.
+  /// Whether the request has credentials other than the fields Authorization and Cookie.
   package enum OtherCredentials: Sendable, Hashable {
     case none
-    /// The connection has a client certificate or was authenticated with NTLM or Negotiate, or the request has a field that the
-    /// caller has declared secret.
+    /// The request has such credentials: the connection has a client certificate or was authenticated with NTLM or Negotiate, or
+    /// the caller has declared one of the request's fields secret.
     case presented
   }
 
@@ -47,8 +48,8 @@ package struct CacheRequest: Sendable {
   /// The name of the session that sends the request.
   package var session: String
   package var otherCredentials = OtherCredentials.none
-  /// Whether the cache isolates the request from other sessions, even without credentials: only responses of its own session are
-  /// used, and its response is stored only for this session. False by default.
+  /// Whether the cache isolates the request from other sessions, even if it has no credentials. Such a request uses only responses
+  /// of the same session, and its response is stored only for this session. False by default.
   package var isIsolated = false
 
   package init(method: String = "GET", uri: URI, fields: Fields = Fields(), session: String = "") {
@@ -58,7 +59,7 @@ package struct CacheRequest: Sendable {
     self.session = session
   }
 
-  /// Returns the partition to which a response to this request belongs. `response` contains the response's fields.
+  /// Returns the partition in which the cache stores a response to this request. `response` contains the response's fields.
   func partition(of response: Fields) -> CachePartition {
     let isPersonal =
       isIsolated || otherCredentials == .presented || fields.contains("Authorization") || fields.contains("Cookie")
@@ -66,11 +67,11 @@ package struct CacheRequest: Sendable {
     return isPersonal ? .session(session) : .anonymous
   }
 
-  /// Returns whether a stored response in this partition may be served to the request.
+  /// Returns whether the cache may serve a stored response in this partition for the request.
   func mayRead(_ partition: CachePartition) -> Bool {
     partition == .session(session) || (partition == .anonymous && !isIsolated)
   }
 
-  /// Whether stored responses can answer a request with this method and content. True for GET and HEAD without content.
+  /// Whether the cache can answer a request with this method and content. True for GET and HEAD without content.
   var isServable: Bool { (method == "GET" || method == "HEAD") && content == .none }
 }

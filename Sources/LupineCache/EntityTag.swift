@@ -7,10 +7,10 @@ package struct EntityTag: Sendable, Hashable {
   package enum Strength: Sendable, Hashable { case weak, strong }
 
   package let strength: Strength
-  /// The opaque tag with its quotation marks. Its bytes can be in any charset.
+  /// The opaque tag with its quotation marks, such as `"33a64df5"`. Its bytes can be in any charset.
   let opaque: [UInt8]
 
-  /// Parses the value of an ETag field. Returns nil if it is malformed or longer than `CacheLimits.entityTagBytesMax`.
+  /// Parses the value of an ETag field. Returns nil if the value is malformed or longer than `CacheLimits.entityTagBytesMax`.
   package init?(_ value: [UInt8]) {
     var reader = EntityTagReader(value[...])
     guard value.count <= CacheLimits.entityTagBytesMax, let tag = reader.next(), reader.rest.isEmpty else { return nil }
@@ -22,33 +22,34 @@ package struct EntityTag: Sendable, Hashable {
     self.opaque = opaque
   }
 
-  /// Creates the entity tag of a response from its first ETag field. Returns nil if the field is missing or malformed.
+  /// Creates the entity tag of a response from the first ETag in its fields. Returns nil if the field is missing or malformed.
   package init?(_ fields: Fields) {
     guard let value = fields.valueBytes("ETag") else { return nil }
     self.init(value)
   }
 
-  /// The bytes of the tag as sent, including the prefix of a weak tag.
+  /// The bytes of the entity tag as they are sent, including the prefix `W/` of a weak tag.
   var bytes: [UInt8] { (strength == .weak ? Array("W/".utf8) : []) + opaque }
 
-  /// Returns whether two tags match in a weak comparison: their opaque tags are equal, whether or not the tags are weak (RFC 9110
-  /// §8.8.3.2).
+  /// Returns whether two entity tags match in a weak comparison: their opaque tags are equal, whether or not the tags are weak (RFC
+  /// 9110 §8.8.3.2).
   package func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
 
-  /// Returns whether two tags match in a strong comparison: their opaque tags are equal, and both are strong (RFC 9110 §8.8.3.2).
+  /// Returns whether two entity tags match in a strong comparison: their opaque tags are equal, and both are strong (RFC 9110
+  /// §8.8.3.2).
   package func matchesStrongly(_ other: EntityTag) -> Bool {
     strength == .strong && other.strength == .strong && opaque == other.opaque
   }
 }
 
-/// The list of entity tags in If-None-Match.
+/// The list of entity tags in a request's If-None-Match.
 package enum EntityTagList: Sendable, Hashable {
-  /// The list is "*", which matches any representation.
+  /// `If-None-Match: *`, which matches any representation.
   case any
   case tags([EntityTag])
 
-  /// Parses the If-None-Match field. Returns nil if the field is missing. If a member of the list is malformed, the rest of the
-  /// member's field line is ignored.
+  /// Parses a request's If-None-Match. Returns nil if the field is missing. If a member of the list is malformed, the rest of its
+  /// field line is ignored.
   package init?(ifNoneMatch fields: Fields) {
     guard fields.contains("If-None-Match") else { return nil }
     var tags: [EntityTag] = []
@@ -68,7 +69,7 @@ package enum EntityTagList: Sendable, Hashable {
     self = .tags(tags)
   }
 
-  /// Returns whether the list contains the tag. Uses the weak comparison, as If-None-Match requires.
+  /// Returns whether the list contains the entity tag. Uses the weak comparison, as If-None-Match requires.
   package func contains(_ tag: EntityTag?) -> Bool {
     switch self {
     case .any: true
@@ -77,7 +78,7 @@ package enum EntityTagList: Sendable, Hashable {
   }
 }
 
-/// Reads the entity tags of a list one after another.
+/// Parses a list of entity tags, one tag per call of `next`.
 private struct EntityTagReader {
   private(set) var rest: ArraySlice<UInt8>
 

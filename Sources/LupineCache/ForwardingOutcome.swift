@@ -3,22 +3,22 @@
 
 package import LupineWire
 
-/// A change of a stored response's metadata.
+/// A change of one stored response's metadata after the origin has responded.
 package struct StoredUpdate: Sendable, Equatable {
   package enum Change: Sendable, Equatable {
     case replace(StoredResponse)
-    /// Remove the response, for example because the new metadata has no-store.
+    /// Remove the stored response, for example because the new metadata has no-store.
     case remove
-    /// Mark the response as invalidated, so that it must be validated before it is served again.
+    /// Mark the stored response as invalidated, so that the cache validates it before serving it again.
     case invalidate
   }
 
-  /// The index of the changed response in the array of stored responses.
+  /// The index of the stored response to change, in the array of stored responses.
   package let index: Int
   package let change: Change
 }
 
-/// The answer to the caller and the changes of stored responses, after the origin has responded or failed to respond.
+/// The result of a request that the cache forwarded to the origin: the answer for the caller, and the changes of stored responses.
 package struct ForwardingOutcome: Sendable, Equatable {
   package enum Answer: Sendable, Equatable {
     /// Return the origin's response, or the error, to the caller. `StoreDecision` decides whether to store the response.
@@ -34,7 +34,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
   package let answer: Answer
   package let updates: [StoredUpdate]
 
-  /// Determines the outcome after the origin has sent a final response.
+  /// Determines the outcome of a request to the origin for which a final response has arrived.
   package init(
     of forwarding: Forwarding, for request: CacheRequest, stored: [StoredResponse], status: Int, fields: Fields,
     times: ExchangeTimes
@@ -53,7 +53,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
     }
   }
 
-  /// Determines the outcome after a request has failed before a response arrived.
+  /// Determines the outcome of a request to the origin that failed before a response arrived.
   package init(ofFailure forwarding: Forwarding, for request: CacheRequest, stored: [StoredResponse], now: Int64) {
     self.init(fallback: forwarding, request, stored, now)
   }
@@ -63,7 +63,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
     self.updates = updates
   }
 
-  /// Creates an outcome. If the request has the directive no-store, discards the updates, so that the cache stores no part of the
+  /// Creates an outcome. Discards the updates if the request has the directive no-store, so that the cache stores no part of the
   /// response (RFC 9111 §5.2.1.5).
   private init(answer: Answer, updates: [StoredUpdate], for request: CacheRequest) {
     let mayStore = !CacheControl(request: request.fields).flags.contains(.noStore)
@@ -88,7 +88,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
     notModified fields: Fields, _ forwarding: Forwarding, _ request: CacheRequest, _ stored: [StoredResponse],
     _ times: ExchangeTimes
   ) {
-    // If the cache has added no conditions, the 304 answers the caller's own conditions, so it is returned to the caller.
+    // If the cache has added no conditions, the 304 answers the caller's own conditions, so the caller gets it.
     let isCallers = forwarding.nominated.isEmpty
     let candidates =
       isCallers ? stored.indices.filter { stored[$0].isSelectable(for: request) } : forwarding.nominated
@@ -114,7 +114,8 @@ package struct ForwardingOutcome: Sendable, Equatable {
     self.init(answer: .serveValidated(index: index, response), updates: updates, for: request)
   }
 
-  /// Returns the indexes of the candidates that a 304 with these fields updates (RFC 9111 §4.3.4).
+  /// Returns the indexes of the stored responses that a 304 with these fields updates (RFC 9111 §4.3.4). Only the indexes in
+  /// `candidates` are considered.
   private static func identified(
     by fields: Fields, to request: CacheRequest, among candidates: [Int], of stored: [StoredResponse]
   ) -> [Int] {
@@ -137,8 +138,8 @@ package struct ForwardingOutcome: Sendable, Equatable {
     return matching.max { stored[$0].isPreceded(by: stored[$1]) }.map { [$0] } ?? []
   }
 
-  /// Returns the index of the response that a 304 confirms but doesn't update: the response that the request selects, if its weak
-  /// tag and the strong tag of the 304 differ only in `W/`. Otherwise, returns nil.
+  /// Returns the index of the stored response that a 304 confirms but doesn't update. This is the response that the request
+  /// selects, if its weak tag and the strong tag of the 304 differ only in `W/`. Otherwise, returns nil.
   ///
   /// nginx weakens the tag of a response that it compresses, but not the tag of a 304. The origin has compared the tags weakly, as
   /// If-None-Match requires, so the stored response is valid. But a 304 with a strong tag must not update a response without this
@@ -155,13 +156,13 @@ package struct ForwardingOutcome: Sendable, Equatable {
 }
 
 extension StoredUpdate.Change {
-  /// The response with the new metadata, or nil if the change isn't a replacement.
+  /// The response with the new metadata, or nil if the change removes or invalidates the stored response.
   fileprivate var response: StoredResponse? { if case .replace(let response) = self { response } else { nil } }
 }
 
 extension StoredResponse {
-  /// Returns whether the stored response may be served instead of an error (RFC 5861 §4). The request or the response must have a
-  /// stale-if-error that is at least the response's staleness, and no directive may forbid serving stale responses.
+  /// Returns whether the cache may serve this stored response instead of an error (RFC 5861 §4). The request or the response must
+  /// have a stale-if-error that is at least the response's staleness, and no directive may forbid serving stale responses.
   fileprivate func allowsUse(afterErrorFor request: CacheRequest, now: Int64) -> Bool {
     let directives = CacheControl(request: request.fields)
     guard request.isServable, state == .valid, cacheControl.noCache != .everything, directives.noCache == .absent,
@@ -175,7 +176,7 @@ extension StoredResponse {
   }
 }
 
-/// Compares the response to a HEAD request with stored responses to GET (RFC 9111 §4.3.5).
+/// Compares the origin's response to a HEAD request with the stored responses to GET (RFC 9111 §4.3.5).
 private struct HeadComparison {
   let fields: Fields
   let request: CacheRequest
@@ -189,7 +190,7 @@ private struct HeadComparison {
     }
   }
 
-  /// Returns whether the HEAD response has the same ETag, Last-Modified and Content-Length as the stored response. Ignores fields
+  /// Returns whether the stored response has the same ETag, Last-Modified and Content-Length as the HEAD response. Ignores fields
   /// that the HEAD response lacks.
   private func matches(_ stored: StoredResponse) -> Bool {
     ["ETag", "Last-Modified", "Content-Length"].allSatisfy { name in

@@ -3,15 +3,17 @@
 internal import LupineWire
 
 extension StoredResponse {
-  /// The names of the fields that are never updated, because they describe the stored body, which doesn't change.
+  /// The names of the fields that a 304 or HEAD response never updates, because they describe the stored body, which doesn't
+  /// change.
   private static let bodyFieldNames: Set<String> = ["content-length", "content-encoding", "content-range"]
 
-  /// Returns a replacement for the stored response, updated with the fields and times of the new exchange. Returns `.remove` if the
-  /// updated fields have no-store without must-understand, or if the request fields that select the response are no longer known.
+  /// Returns the change that updates the stored response with the fields and times of a 304 or HEAD response. Returns `.remove` if
+  /// the updated fields have no-store without must-understand, or if the request fields that select the response are no longer
+  /// known.
   func freshened(by fields: Fields, to request: CacheRequest, times: ExchangeTimes) -> StoredUpdate.Change {
     let new = fields.storable(receivedAt: times.response)
     var merged = self.fields
-    // Age belongs to the earlier exchange. If it were kept, it would be counted into the response's age again.
+    // The Age field belongs to the earlier exchange. If it weren't removed, it would be counted into the response's age again.
     merged.remove("Age")
     let updated = new.indices.filter { !Self.bodyFieldNames.contains(new[$0].name.lowercased()) }
     for position in updated { merged.remove(new[position].name) }
@@ -21,7 +23,8 @@ extension StoredResponse {
     guard !directives.flags.contains(.noStore) || directives.flags.contains(.mustUnderstand),
       let selecting = selectingFields(after: merged, to: request)
     else { return .remove }
-    // If the new exchange used a session's credentials or set a cookie, the response belongs to that session from now on.
+    // If the new request had a session's credentials, or the new response set a cookie, the stored response belongs to that session
+    // from now on.
     let partition = partition == .anonymous ? request.partition(of: new) : partition
     return .replace(
       StoredResponse(
@@ -29,7 +32,7 @@ extension StoredResponse {
         selectingFields: selecting, bodyForm: bodyForm, bodyByteCount: bodyByteCount))
   }
 
-  /// Returns the request fields that select the response according to its updated Vary, or nil if their values are unknown.
+  /// Returns the request fields that select the stored response according to its updated Vary, or nil if their values are unknown.
   private func selectingFields(after merged: Fields, to request: CacheRequest) -> SelectingFields? {
     guard let new = try? SelectingFields(vary: merged, of: request.fields) else { return nil }
     if selectingFields.match(request.fields) { return new }

@@ -7,11 +7,11 @@ internal import LupineWire
 package enum FreshnessLifetime: Sendable, Hashable {
   case maxAge(Int64)
   case expires(Int64)
-  /// A lifetime estimated as a tenth of the time from Last-Modified to Date.
+  /// The response has no explicit lifetime. It is estimated as a tenth of the time between Last-Modified and Date, at most a day.
   case heuristic(Int64)
-  /// The value of max-age or Expires is invalid, so the response is stale from the start.
+  /// The response's max-age or Expires is invalid, so the response is stale from the start.
   case invalid
-  /// No field determines a lifetime, so the response is stale from the start.
+  /// No field of the response determines a lifetime, so the response is stale from the start.
   case unknown
 
   package var seconds: Int64 {
@@ -44,14 +44,15 @@ package enum FreshnessLifetime: Sendable, Hashable {
 
   private static func clamped(_ seconds: Int64) -> Int64 { min(max(seconds, 0), CacheLimits.deltaSecondsMax) }
 
-  /// Whether responses with the status code are heuristically cacheable (RFC 9110 §15.1).
+  /// Returns whether a response with this status code is heuristically cacheable: without explicit information, the cache may
+  /// estimate its freshness lifetime (RFC 9110 §15.1).
   static func allowsHeuristic(_ status: Int) -> Bool {
     [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
   }
 }
 
 extension StoredResponse {
-  /// Returns the response's current age in seconds (RFC 9111 §4.2.3), 0...`CacheLimits.deltaSecondsMax`.
+  /// Returns the stored response's current age in seconds (RFC 9111 §4.2.3), in 0...`CacheLimits.deltaSecondsMax`.
   ///
   /// If the clock has been set back to a time before the response arrived, the age is unknown and counts as the maximum.
   package func currentAge(now: Int64) -> Int64 {
@@ -65,13 +66,13 @@ extension StoredResponse {
     return min(correctedInitialAge + residentTime, CacheLimits.deltaSecondsMax)
   }
 
-  /// Returns the age that the response had when it was sent: the first member of Age, or 0 if
-  /// the field is missing or invalid (RFC 9111 §5.1).
+  /// Returns the age that the response had when it was sent, in seconds: the first member of the Age field, or 0 if the field is
+  /// missing or invalid (RFC 9111 §5.1).
   private static func ageValue(_ fields: Fields) -> Int64 {
     fields.valueBytes("Age").flatMap { FieldList.members(of: $0[...]).first }.flatMap(DeltaSeconds.value) ?? 0
   }
 
-  /// Returns the number of seconds by which the response's age exceeds its freshness lifetime. The number is negative if the
+  /// Returns the number of seconds by which the stored response's age exceeds its freshness lifetime. The number is negative if the
   /// response is fresh. At 0, the response is already stale.
   package func staleness(now: Int64) -> Int64 { currentAge(now: now) - lifetime.seconds }
 

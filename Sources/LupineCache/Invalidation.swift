@@ -2,13 +2,12 @@
 
 package import LupineWire
 
-/// Determines the stored responses that a response to an unsafe request invalidates.
+/// The rule that a successful unsafe request, such as a POST, invalidates the stored responses for its URI (RFC 9111 §4.4).
 package enum Invalidation {
-  /// Returns the URIs, without fragments, whose stored responses must be invalidated. This applies to the responses of all
-  /// sessions.
+  /// Returns the URIs, without fragments, for which a response invalidates the stored responses of all sessions.
   ///
-  /// These are the target URI, and the URIs in Location and Content-Location if they have the same origin. The result is empty
-  /// if the method is known to be safe, or if the status is neither 2xx nor 3xx.
+  /// These are the target URI, and the URIs in Location and Content-Location if they have the same origin. The result is empty if
+  /// the method is known to be safe, or if the status is neither 2xx nor 3xx.
   package static func targets(of request: CacheRequest, status: Int, fields: Fields) -> [URI] {
     guard !safeMethods.contains(request.method), (200..<400).contains(status) else { return [] }
     let named = ["Location", "Content-Location"].flatMap { fields.all($0) }
@@ -27,6 +26,6 @@ package enum Invalidation {
 }
 
 extension URI {
-  /// The key under which responses are stored: the URI without user information and fragment.
+  /// The key under which the cache stores responses for this URI: the URI without user information and fragment.
   package var cacheKey: String { origin.description + target }
 }

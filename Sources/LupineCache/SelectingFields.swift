@@ -2,12 +2,12 @@
 
 internal import LupineWire
 
-/// The fields of a request that select a stored response, in a normalized form.
+/// The values of a request's fields that select a stored response, in a normalized form. The response's Vary names these fields.
 package struct SelectingFields: Sendable, Hashable {
   package struct Selector: Sendable, Hashable {
-    /// The field's name in lowercase.
+    /// The name in lowercase of a field that the response's Vary names.
     package let name: String
-    /// The normalized value, or nil if the request lacks the field.
+    /// The normalized value of the field in the request, or nil if the request lacks the field.
     package let value: [UInt8]?
 
     package init(name: String, value: [UInt8]?) {
@@ -16,21 +16,21 @@ package struct SelectingFields: Sendable, Hashable {
     }
   }
 
-  /// The reason why no later request can select a response by its fields.
+  /// The reason why a response can't be stored because of its Vary.
   package enum Failure: Error, Sendable, Hashable {
-    /// Vary contains "*", or a member that isn't a field name.
+    /// Vary contains "*" or a member that isn't a field name, so no later request can select the response.
     case unselectable
     /// Vary has more than `CacheLimits.varyNamesMax` names, or the fields that it names have more than
     /// `CacheLimits.selectingBytesMax` bytes in the request.
     case tooLarge
   }
 
-  /// The fields that select the response, ordered by name. No name occurs twice.
+  /// The fields that select the stored response, with their values, ordered by name. No name occurs twice.
   package let selectors: [Selector]
 
   package init(_ selectors: [Selector]) { self.selectors = selectors }
 
-  /// Reads from the request the values of the fields that the response's Vary names.
+  /// Reads the values that `request` has in the fields that the response's Vary names. `response` contains the response's fields.
   init(vary response: Fields, of request: Fields) throws(Failure) {
     var names: Set<String> = []
     for position in response.indices where response.isNamed("vary", at: position) {
@@ -48,13 +48,13 @@ package struct SelectingFields: Sendable, Hashable {
     self.selectors = selectors
   }
 
-  /// Returns whether `request` has the same values for all of these fields. A missing field matches only a missing field.
+  /// Returns whether `request` has the same values in all of these fields. A missing field matches only a missing field.
   func match(_ request: Fields) -> Bool {
     selectors.allSatisfy { $0.value == Self.normalized($0.name, in: request) }
   }
 
-  /// Returns the normalized value of a request's field, or nil if the field is missing. Values with the same meaning have the
-  /// same normalized value.
+  /// Returns the value of the field `name` of a request in a normalized form, or nil if the field is missing. Values with the same
+  /// meaning have the same normalized form.
   ///
   /// All lines of the field are combined. White space around commas is removed only if the field is known to be a list, because
   /// white space may be significant in other fields.
@@ -86,8 +86,8 @@ private struct Preferences {
     }
   }
 
-  /// The members in lowercase, in descending order of weight. Members with equal weights keep their order, which some servers
-  /// treat as a preference.
+  /// The members of the list in lowercase, in descending order of weight. Members with equal weights keep their order, which some
+  /// servers treat as a preference.
   var normalized: [UInt8] {
     let sorted = members.enumerated().sorted { ($1.element.weight, $0.offset) < ($0.element.weight, $1.offset) }
     return Array(sorted.map(\.element.text).joined(separator: ",".utf8))

@@ -2,12 +2,12 @@
 
 package import LupineWire
 
-/// The head of a response that is served from the cache, and the part of the stored body to serve with it.
+/// The head of a response that the cache serves, and the part of the stored body to serve with it.
 package struct ServedResponse: Sendable, Equatable {
   package enum Body: Sendable, Hashable {
     case none
     case complete
-    /// Only the bytes of the stored body in this range are served.
+    /// The cache serves only the bytes of the stored body in this range.
     case part(Range<UInt64>)
   }
 
@@ -15,11 +15,11 @@ package struct ServedResponse: Sendable, Equatable {
   package let fields: Fields
   package let body: Body
 
-  /// Creates a response from a stored response that needs no validation. Returns nil if only the origin can respond: the request
-  /// is for several ranges, or for a range of a body that had a content coding and was stored decoded.
+  /// Creates the response to serve from a stored response that needs no validation. Returns nil if only the origin can respond: the
+  /// request is for several ranges, or for a range of a body that had a content coding and was stored decoded.
   init?(_ stored: StoredResponse, to request: CacheRequest, now: Int64) {
     var fields = stored.fields
-    // The fields that no-cache names can't be used without validation (RFC 9111 §5.2.2.4).
+    // The fields that no-cache names can't be served without validation (RFC 9111 §5.2.2.4).
     if case .fields(let names) = stored.cacheControl.noCache { names.forEach { fields.remove($0) } }
     fields.setAge(stored.currentAge(now: now))
 
@@ -39,7 +39,7 @@ package struct ServedResponse: Sendable, Equatable {
     self.init(ByteRange(request.fields, byteCount: stored.bodyByteCount), of: stored, fields)
   }
 
-  /// Creates a response from a stored response that the origin has confirmed with a 304.
+  /// Creates the response to serve from a stored response that the origin has confirmed with a 304.
   init(validated stored: StoredResponse, to request: CacheRequest, now: Int64) {
     var fields = stored.fields
     fields.setAge(stored.currentAge(now: now))
@@ -53,7 +53,7 @@ package struct ServedResponse: Sendable, Equatable {
   }
 
   /// Creates a 304 response with the fields that RFC 9110 §15.4.5 requires. Omits the fields that describe the representation,
-  /// because the caller already has them.
+  /// because the caller already has the representation.
   private init(notModified fields: Fields) {
     var fields = fields
     for name in ["Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Range"] {
@@ -83,7 +83,7 @@ package struct ServedResponse: Sendable, Equatable {
 }
 
 extension Fields {
-  /// Replaces the Age field by the response's current age in seconds (RFC 9111 §5.1).
+  /// Sets the Age field to the response's current age in seconds (RFC 9111 §5.1).
   fileprivate mutating func setAge(_ seconds: Int64) {
     remove("Age")
     append(name: "Age", value: "\(seconds)")
@@ -91,8 +91,8 @@ extension Fields {
 }
 
 extension StoredResponse {
-  /// Returns whether the caller already has this response, according to the request's If-None-Match or If-Modified-Since (RFC
-  /// 9111 §4.3.2).
+  /// Returns whether the caller already has this stored response, according to the If-None-Match or If-Modified-Since that the
+  /// caller has set in the request (RFC 9111 §4.3.2).
   fileprivate func satisfies(ownConditionsOf request: CacheRequest, now: Int64) -> Bool {
     // If-Modified-Since is ignored if there is an If-None-Match (RFC 9110 §13.1.3).
     if let list = EntityTagList(ifNoneMatch: request.fields) { return list.contains(entityTag) }
@@ -100,8 +100,8 @@ extension StoredResponse {
     return (lastModified ?? date) <= since
   }
 
-  /// Returns whether the request's Range applies to this response: If-Range is missing, or its validator is strong and equal to
-  /// that of the response (RFC 9110 §13.1.5).
+  /// Returns whether the request's Range applies to this stored response: the request has no If-Range, or the validator in If-Range
+  /// is strong and equal to the response's (RFC 9110 §13.1.5).
   fileprivate func matchesIfRange(of request: CacheRequest, now: Int64) -> Bool {
     guard let value = request.fields.valueBytes("If-Range") else { return true }
     if let tag = EntityTag(value) { return entityTag?.matchesStrongly(tag) ?? false }
@@ -112,13 +112,13 @@ extension StoredResponse {
   }
 }
 
-/// The result of applying the request's Range to a body (RFC 9110 §14.1.2, §14.2).
+/// The result of applying a request's Range to a stored body (RFC 9110 §14.1.2, §14.2).
 enum ByteRange: Equatable {
-  /// The request has no valid Range with the unit `bytes`, so the whole body is served.
+  /// The request has no valid Range with the unit `bytes`, so the cache serves the whole body.
   case ignored
   case several
   case unsatisfiable
-  /// The range of bytes to serve, which is within the body and has at least one byte.
+  /// The range of bytes of the body to serve. It is within the body and not empty.
   case bytes(Range<UInt64>)
 
   init(_ fields: Fields, byteCount: UInt64) {
@@ -158,8 +158,8 @@ enum ByteRange: Equatable {
     return .bytes(start..<min(end, byteCount - 1) + 1)
   }
 
-  /// Parses a decimal number. Returns nil if `digits` contains other bytes or is empty. Numbers that don't fit in 63 bits become
-  /// the largest number that does.
+  /// Parses a decimal number of a Range. Returns nil if `digits` is empty or contains other bytes. A number that doesn't fit in 63
+  /// bits becomes the largest number that does.
   private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
     guard !digits.isEmpty, digits.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
     return digits.reduce(0) { number, digit in

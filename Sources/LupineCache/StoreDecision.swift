@@ -2,30 +2,31 @@
 
 package import LupineWire
 
-/// The decision whether to store a response from the origin.
+/// The cache's decision on whether to store a response from the origin.
 package enum StoreDecision: Sendable, Equatable {
   /// The reason why the cache doesn't store a response.
   package enum Refusal: Sendable, Hashable {
-    /// The request isn't a GET, or it has content.
+    /// The cache stores only responses to GET requests without content, and the request isn't one.
     case method
     /// The request has no-store, or the response has no-store without must-understand.
     case noStore
     /// The status code is one that this cache never stores, or the response has must-understand and the cache doesn't understand
     /// its status code.
     case status
-    /// No Cache-Control directive, Expires field or status code permits storing the response.
+    /// Neither a Cache-Control directive, the Expires field nor the status code permits storing the response.
     case notCacheable
-    /// No later request could match the response's Vary, or Vary names too many fields or fields whose values are too long.
+    /// The response's Vary prevents storing it: no later request could match it, or it names too many fields or fields whose values
+    /// are too long.
     case vary(SelectingFields.Failure)
   }
 
-  /// Store the response once its body has arrived completely, and remove the responses that it supersedes.
+  /// Store the response once its body has arrived completely, and remove the stored responses that it supersedes.
   ///
-  /// The store's writer ensures that an incomplete body is never stored (RFC 9111 §3.3).
+  /// The writer of the store ensures that an incomplete body is never stored (RFC 9111 §3.3).
   case store(StoredResponse)
   case refuse(Refusal)
 
-  /// Decides from the head of a response whether to store it. 206 responses are neither stored nor combined.
+  /// Decides from the head of a response whether the cache stores the response. 206 responses are neither stored nor combined.
   package init(
     _ request: CacheRequest, status: Int, fields: Fields, times: ExchangeTimes,
     bodyForm: StoredResponse.BodyForm = .received
@@ -65,13 +66,16 @@ package enum StoreDecision: Sendable, Equatable {
     }
   }
 
-  /// Returns whether a response with the status code can answer other requests for the URI. The response must be final. It must not
-  /// depend on a proxy (407), or on the request's Range (206, 416), conditions (304, 412) or expectation (417).
+  /// Returns whether a response with the status code can answer other requests for the URI.
+  ///
+  /// The response must be final. It must not depend on a proxy (407), or on the request's Range (206, 416), conditions (304, 412)
+  /// or expectation (417).
   private static func isStorable(_ status: Int) -> Bool {
     status >= 200 && ![206, 304, 407, 412, 416, 417].contains(status)
   }
 
-  /// Returns whether the cache implements the status code's requirements for caches.
+  /// Returns whether the cache understands the status code, as must-understand requires: it implements the code's requirements for
+  /// caches (RFC 9111 §5.2.2.3).
   private static func understands(_ status: Int) -> Bool {
     switch status {
     case 200, 203, 204, 300, 301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 410, 414, 500, 501, 502, 503, 504: true
@@ -81,8 +85,8 @@ package enum StoreDecision: Sendable, Equatable {
 }
 
 extension StoredResponse {
-  /// Returns whether a later request could be answered with the response: while it is fresh, after a validation, or when it is
-  /// stale, if the origin allows that (RFC 5861). If the policy accepts responses of any age, returns true.
+  /// Returns whether the cache could serve this response for a later request: while it is fresh, after a validation, or while it is
+  /// stale if the origin allows that (RFC 5861). Always true if the policy accepts responses of any age.
   package func isReusable(under policy: CachePolicy) -> Bool {
     if policy == .storedElseLoad || policy == .storedOnly || hasValidator { return true }
     guard cacheControl.noCache != .everything else { return false }
@@ -90,16 +94,16 @@ extension StoredResponse {
       || cacheControl.staleIfError != .absent
   }
 
-  /// Returns whether `new`, a later response to `request`, replaces this stored response: the request would have selected the
-  /// stored response, and both responses belong to the same partition.
+  /// Returns whether `new`, a later response to `request`, replaces this stored response. It does if `request` would have selected
+  /// the stored response, and both responses belong to the same partition.
   package func isSuperseded(by new: StoredResponse, to request: CacheRequest) -> Bool {
     partition == new.partition && selectingFields.match(request.fields)
   }
 }
 
 extension Fields {
-  /// Returns the fields to store (RFC 9111 §3.1): all fields except those of the connection and of proxies. If there is no
-  /// valid Date, adds one (RFC 9110 §6.6.1).
+  /// Returns the fields that the cache stores (RFC 9111 §3.1): all fields except those that belong to the connection or to a proxy.
+  /// Adds a Date if there is no valid one (RFC 9110 §6.6.1).
   func storable(receivedAt now: Int64) -> Fields {
     let excluded = connectionFieldNames
     var stored = Fields()
@@ -114,8 +118,9 @@ extension Fields {
     return stored
   }
 
-  /// The names, in lowercase, of the fields that belong to the connection or to a proxy: the fields listed in RFC 9110 §7.6.1 and
-  /// RFC 9111 §3.1, and the fields that Connection names, apart from fields that control caches.
+  /// The names, in lowercase, of the fields that the cache doesn't store because they belong to the connection or to a proxy: the
+  /// fields listed in RFC 9110 §7.6.1 and RFC 9111 §3.1, and the fields that Connection names, apart from fields that control
+  /// caches.
   var connectionFieldNames: Set<String> {
     var names: Set<String> = [
       "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",

@@ -1,10 +1,11 @@
 // CacheIndex: the records of a store by URI, limited by a capacity. It performs no I/O: it returns the records that the store
 // must delete.
 
-/// The records of a store. Each record has an identifier, and is found by the key of its URI. If the records exceed the capacity,
-/// the least recently used ones are evicted.
+/// The index of a cache store. Each record has an identifier, and is found by the key of its URI. If the records exceed the store's
+/// capacity, the least recently used records are evicted.
 package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable {
-  /// The maximum number of responses per URI: 32. Beyond this limit, the least recently stored response of the URI is removed.
+  /// The maximum number of stored responses per URI: 32. Beyond this limit, the least recently stored response of the URI is
+  /// removed.
   ///
   /// RFC 9111 sets no limit. A lookup examines all responses of the URI, so this limits its time.
   package static var responsesPerURIMax: Int { 32 }
@@ -18,9 +19,9 @@ package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable 
   }
 
   private var entries = RecencyList<UInt64, Entry>()
-  /// The identifiers of the records by key, in the order of insertion.
+  /// The identifiers of each key's records, in the order of insertion.
   private var identifiers: [Key: [UInt64]] = [:]
-  /// The maximum sum of the records' sizes in bytes.
+  /// The capacity of the store: the maximum sum of the records' sizes in bytes.
   package private(set) var capacity: Int
 
   package init(capacity: Int) { self.capacity = max(0, capacity) }
@@ -42,10 +43,10 @@ package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable 
   /// Returns the record with this identifier, and marks it as the most recently used one.
   package mutating func use(_ id: UInt64) -> Record? { entries.use(id)?.record }
 
-  /// Inserts a record as the most recently used one, and replaces an earlier record with the same identifier.
+  /// Inserts a record as the most recently used one. It replaces an earlier record with the same identifier.
   ///
-  /// Returns the records that were removed to make room. If the new record is larger than the capacity, returns the new record
-  /// instead.
+  /// Returns the records that were removed to make room. If the new record is larger than the capacity, it isn't inserted, and the
+  /// result contains only the new record.
   package mutating func insert(_ record: Record, id: UInt64, for key: Key, byteCount: Int) -> [Dropped] {
     guard byteCount <= capacity else { return [(id, record)] }
     remove(id)
@@ -53,14 +54,14 @@ package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable 
     if let oldest = identifiers[key], oldest.count >= Self.responsesPerURIMax, let more = remove(oldest[0]) {
       dropped.append(more)
     }
-    // The room is made first, so that the sum of the sizes never exceeds the capacity, which may be the largest Int.
+    // The other records are evicted first, so that the sum of the sizes never exceeds the capacity, which may be the largest Int.
     dropped += evict(downTo: capacity - byteCount)
     entries.insert(Entry(key: key, record: record), for: id, byteCount: byteCount)
     identifiers[key, default: []].append(id)
     return dropped
   }
 
-  /// Sets the capacity in bytes. Returns the records that were removed because they no longer fit.
+  /// Changes the capacity in bytes. Returns the records that were removed because they no longer fit.
   package mutating func setCapacity(_ capacity: Int) -> [Dropped] {
     self.capacity = max(0, capacity)
     return evict(downTo: self.capacity)
@@ -78,7 +79,7 @@ package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable 
     (identifiers[key] ?? []).compactMap { remove($0) }
   }
 
-  /// Removes the records that fulfill the condition, and returns them.
+  /// Removes the records for which `isRemoved` returns true, and returns them.
   package mutating func removeAll(where isRemoved: (Record) -> Bool) -> [Dropped] {
     ids.filter { id in entries[id].map { isRemoved($0.record) } ?? false }.compactMap { remove($0) }
   }

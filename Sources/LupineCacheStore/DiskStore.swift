@@ -4,24 +4,25 @@ package import LupineCache
 package import LupineReactor
 internal import Synchronization
 
-/// The reason why a store can't read or write a record.
+/// The reason why the cache's disk store can't read or write a record.
 package enum DiskStoreError: Error, Sendable, Hashable {
   case system(SystemError)
-  /// The file isn't a complete record of this format.
+  /// The file isn't a complete record in the store's format.
   case damaged
   case headTooLarge
-  /// The record would exceed the store's capacity.
+  /// The record would be larger than the store's capacity.
   case bodyTooLarge
 }
 
-/// A store of responses in a folder, limited by a capacity in bytes. It is thread-safe, and several processes may use the same
-/// folder.
+/// A store of cached responses in a folder, limited by a capacity in bytes. It is thread-safe, and several processes may use the
+/// same folder.
 ///
-/// The folder is scanned for the records of other processes when the store is created, and again whenever this process has
-/// written a sixteenth of the capacity. Between scans, n processes can exceed the capacity by n sixteenths. Files that aren't
-/// records remain unchanged.
+/// The store scans the folder for the records of other processes when it is created, and again whenever this process has written a
+/// sixteenth of the capacity. Between scans, n processes can exceed the capacity by n sixteenths. The store doesn't change files
+/// that aren't records.
 package final class DiskStore: Sendable {
-  /// The folder is scanned again after this process has written the capacity divided by this number: a sixteenth.
+  /// The divisor that determines when the store scans the folder again: 16. A scan takes place when this process has written a
+  /// sixteenth of the capacity.
   private static let scanDivisor = 16
 
   private struct State {
@@ -32,8 +33,8 @@ package final class DiskStore: Sendable {
   private let folder: String
   private let state: Mutex<State>
 
-  /// Opens the cache folder, or creates it with access for the current user only. Then deletes the least recently used records
-  /// until the rest fits into the capacity.
+  /// Opens the cache folder. Creates the folder with access for the current user only if it doesn't exist. Then deletes the least
+  /// recently used records until the rest fits into the capacity.
   package init(folder: String, capacity: Int) throws(SystemError) {
     self.folder = folder
     state = Mutex(State(index: CacheIndex(capacity: capacity)))
@@ -54,13 +55,13 @@ package final class DiskStore: Sendable {
 
   func path(of name: String) -> String { "\(folder)/\(name)" }
 
-  /// Returns whether this process knows a record with the URI's key. True doesn't mean that the URI has a record, because another
-  /// URI may have the same key. Reads no file.
+  /// Returns whether this process knows a record with the key of the URI. The record may be that of another URI, because different
+  /// URIs can have the same key. Reads no file.
   package func mayHaveRecords(of uri: String) -> Bool {
     state.withLock { $0.index.hasRecords(for: RecordName.key(of: uri)) }
   }
 
-  /// Calls `body` with each record of a URI, and deletes damaged records.
+  /// Calls `body` with each stored record of a URI. Deletes damaged records.
   package func forEachRecord(of uri: String, _ body: (borrowing RecordReader) -> Void) {
     let names = state.withLock { $0.index.records(for: RecordName.key(of: uri)).map(\.record) }
     for name in names {
@@ -73,8 +74,8 @@ package final class DiskStore: Sendable {
   /// Opens a record and marks it as the most recently used one. Returns nil if the record no longer exists.
   package func open(_ id: UInt64) -> RecordReader? {
     guard let name = state.withLock({ $0.index.use(id) }), let reader = open(name) else { return nil }
-    // Sets the file's modification time, from which other processes see when the record was last used. If the call fails, they
-    // only consider the record less recently used.
+    // Sets the file's modification time, from which other processes see when the record was last used. If the call fails, they only
+    // see an earlier time.
     try? File.touch(path(of: name.text))
     return reader
   }
@@ -90,13 +91,13 @@ package final class DiskStore: Sendable {
     }
   }
 
-  /// Starts to write a record. `id` must be random, so that it is unique in the folder.
+  /// Creates a writer for a new record. `id` must be random, so that it is unique in the folder.
   package func writer(uri: String, response: StoredResponse, id: UInt64) throws(DiskStoreError) -> RecordWriter {
     try RecordWriter(self, uri: uri, response: response, id: id)
   }
 
-  /// Replaces a record's metadata, for example after a 304. Copies the body to a new record with the identifier `newID`, and
-  /// deletes the old record.
+  /// Replaces the metadata of a stored record, for example after a 304. Copies the body to a new record with the identifier
+  /// `newID`, and deletes the old record.
   package func replace(_ id: UInt64, with response: StoredResponse, newID: UInt64) throws(DiskStoreError) {
     guard let name = state.withLock({ $0.index.use(id) }), let reader = open(name) else { return }
     let writer = try writer(uri: reader.uri, response: response, id: newID)
@@ -110,18 +111,18 @@ package final class DiskStore: Sendable {
 
   package func remove(_ id: UInt64) { delete(state.withLock { $0.index.remove(id).map { [$0] } ?? [] }) }
 
-  /// Removes all responses of a URI. Reads no file. If another URI has the same key, its responses are removed as well.
+  /// Removes all stored responses of a URI. Reads no file. If another URI has the same key, its responses are removed as well.
   package func removeAll(for uri: String) {
     delete(state.withLock { $0.index.removeAll(for: RecordName.key(of: uri)) })
   }
 
-  /// Removes the responses of a URI that fulfill the condition, and those that can't be opened.
+  /// Removes the stored responses of a URI for which `isRemoved` returns true, and those that can't be opened.
   package func removeAll(for uri: String, where isRemoved: (StoredResponse) -> Bool) {
     for id in ids(for: uri, where: isRemoved) { remove(id) }
   }
 
-  /// Returns the identifiers of the URI's records that fulfill the condition. Includes records that can't be opened now, for
-  /// example because the process has too many open files: they may fulfill the condition, and could be served later.
+  /// Returns the identifiers of a URI's records for which `isSelected` returns true. Includes records that can't be opened now, for
+  /// example because the process has too many open files: `isSelected` might return true for them, and they could be served later.
   private func ids(for uri: String, where isSelected: (StoredResponse) -> Bool) -> [UInt64] {
     let names = state.withLock { $0.index.records(for: RecordName.key(of: uri)).map(\.record) }
     return names.filter { name in
@@ -130,8 +131,8 @@ package final class DiskStore: Sendable {
     }.map(\.id)
   }
 
-  /// Removes the records whose responses fulfill the condition, including those of other processes, and the records that can't be
-  /// opened. This takes a while, because each record is opened.
+  /// Removes the stored responses for which `isRemoved` returns true, including those of other processes, and those that can't be
+  /// opened. This takes a while, because each record's file is opened.
   package func removeAll(where isRemoved: (StoredResponse) -> Bool) {
     // If the scan fails, only the records that this process knows are removed.
     try? scan()
@@ -142,14 +143,15 @@ package final class DiskStore: Sendable {
     }
   }
 
-  /// Removes all records, including those of other processes. If the folder can't be read, throws after it has removed the records
-  /// that this process knows.
+  /// Removes all records from the folder, including those of other processes. If the folder can't be read, removes the records that
+  /// this process knows, and then throws the error.
   package func removeAll() throws(SystemError) {
     defer { delete(state.withLock { $0.index.removeAll { _ in true } }) }
     try scan()
   }
 
-  /// Adds a record that has been written, and removes the records of the same URI that `isSuperseded` selects.
+  /// Adds a record that has been written to the index. Removes the stored responses of the same URI for which `isSuperseded`
+  /// returns true.
   func add(_ name: RecordName, uri: String, superseding isSuperseded: (StoredResponse) -> Bool) {
     // A scan on another thread may already have found the new record.
     for id in ids(for: uri, where: isSuperseded) where id != name.id { remove(id) }
@@ -163,8 +165,8 @@ package final class DiskStore: Sendable {
     if needsScan { try? scan() }
   }
 
-  /// Scans the folder: adds the records of other processes in the order of their last use, removes missing records from the
-  /// index, and deletes the temporary files that terminated processes have left behind.
+  /// Scans the folder. Adds the records of other processes to the index in the order of their last use, removes records from the
+  /// index whose files no longer exist, and deletes the temporary files of terminated processes.
   private func scan() throws(SystemError) {
     // The identifiers are read before the folder, so that records stored in the meantime don't count as deleted.
     let known = Set(state.withLock { $0.index.ids })
@@ -186,7 +188,7 @@ package final class DiskStore: Sendable {
     delete(dropped)
   }
 
-  /// Removes a temporary file if no process holds its lock. The process that wrote it has then ended.
+  /// Removes a temporary file if no process has locked it, which means that the process that wrote it has ended.
   private func removeIfAbandoned(_ path: String) {
     guard let file = try? File(reading: path), (try? file.lock()) != nil else { return }
     try? File.remove(path)

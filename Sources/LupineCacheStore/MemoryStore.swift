@@ -4,12 +4,12 @@ package import LupineCache
 internal import LupineWire
 internal import Synchronization
 
-/// A store of responses in memory, limited by a capacity in bytes. It is thread-safe.
+/// A store of cached responses in memory, limited by a capacity in bytes. It is thread-safe.
 package final class MemoryStore<Content: Sendable>: Sendable {
-  /// A stored response with its body, whose type the store's owner chooses.
+  /// A stored response with its body. The store's owner chooses the type of the body.
   package struct Record: Sendable {
     package let uri: String
-    /// The response's metadata, including the size of the body.
+    /// The response's metadata, including the size of its body in bytes.
     package let response: StoredResponse
     package let content: Content
 
@@ -31,7 +31,7 @@ package final class MemoryStore<Content: Sendable>: Sendable {
   private struct State {
     var index: CacheIndex<String, Record>
     var lastID: UInt64 = 0
-    /// The number of changes that have begun, but haven't been made in the disk store yet.
+    /// The number of changes between `beginChange` and `endChange`, which the disk store hasn't completed yet.
     var unfinishedChangeCount = 0
   }
 
@@ -49,17 +49,17 @@ package final class MemoryStore<Content: Sendable>: Sendable {
   /// The approximate memory that all records occupy, in bytes.
   package var byteCount: Int { state.withLock { $0.index.byteCount } }
 
-  /// Returns the records of a URI, in the order in which they were stored.
+  /// Returns the stored responses of a URI, in the order in which they were stored, with their identifiers.
   package func records(for uri: String) -> [(id: UInt64, record: Record)] {
     state.withLock { $0.index.records(for: uri) }
   }
 
-  /// Marks a record as the most recently used one.
+  /// Marks the stored response `id` as the most recently used one.
   package func use(_ id: UInt64) { state.withLock { _ = $0.index.use(id) } }
 
-  /// Stores a record. A record that is larger than the capacity isn't stored.
+  /// Stores a response with its body, unless it is larger than the capacity.
   ///
-  /// - Parameter isSuperseded: A closure that returns whether the new record replaces a stored response of the same URI.
+  /// - Parameter isSuperseded: A closure that returns whether the new response replaces a stored response of the same URI.
   package func insert(_ record: Record, superseding isSuperseded: (StoredResponse) -> Bool) {
     state.withLock { state in
       for (id, old) in state.index.records(for: record.uri) where isSuperseded(old.response) { state.index.remove(id) }
@@ -68,11 +68,11 @@ package final class MemoryStore<Content: Sendable>: Sendable {
     }
   }
 
-  /// Begins a change that is made in this store first and then in a disk store. Until `endChange`, the records on the disk may be
-  /// outdated, so `restore` does nothing.
+  /// Begins a change that is made first in this memory store and then in a disk store. Until `endChange` is called, the records on
+  /// disk may be outdated, so `restore` does nothing.
   package func beginChange() { state.withLock { $0.unfinishedChangeCount += 1 } }
 
-  /// Ends a change. Called after the change has been made in the disk store.
+  /// Ends a change that `beginChange` began. Called after the change has been made in the disk store.
   package func endChange() {
     state.withLock { state in
       precondition(state.unfinishedChangeCount > 0, "a change ended twice")
@@ -80,8 +80,8 @@ package final class MemoryStore<Content: Sendable>: Sendable {
     }
   }
 
-  /// Stores a record that was read from the disk. Does nothing while a change is in progress, or if `isPresent` returns true for
-  /// a stored response of the same URI.
+  /// Stores a response that was read from the disk store. Does nothing while a change is in progress, or if `isPresent` returns
+  /// true for a stored response of the same URI.
   package func restore(_ record: Record, unless isPresent: (StoredResponse) -> Bool) {
     state.withLock { state in
       guard state.unfinishedChangeCount == 0,
@@ -92,8 +92,8 @@ package final class MemoryStore<Content: Sendable>: Sendable {
     }
   }
 
-  /// Replaces the records of a URI whose responses fulfill the condition by the result of `change`. If the result is nil,
-  /// removes the record.
+  /// Changes the stored responses of a URI for which `isChanged` returns true. `change` returns the replacement of a stored
+  /// response, or nil to remove it.
   package func update(
     _ uri: String, where isChanged: (StoredResponse) -> Bool, _ change: (Record) -> Record?
   ) {
@@ -110,7 +110,7 @@ package final class MemoryStore<Content: Sendable>: Sendable {
 
   package func removeAll(for uri: String) { state.withLock { _ = $0.index.removeAll(for: uri) } }
 
-  /// Removes the records whose responses fulfill the condition.
+  /// Removes the stored responses for which `isRemoved` returns true.
   package func removeAll(where isRemoved: (StoredResponse) -> Bool) {
     state.withLock { _ = $0.index.removeAll { isRemoved($0.response) } }
   }

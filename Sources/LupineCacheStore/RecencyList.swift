@@ -1,18 +1,18 @@
 // RecencyList: a dictionary ordered by the last use of its values, with the sum of their sizes. Each operation takes constant
 // time.
 
-/// A dictionary that tracks the order in which its values were last used.
+/// A dictionary that records the order in which its values were last used, so that the least recently used values can be evicted.
 package struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct Node: Sendable {
     let key: Key
     var value: Value
     var byteCount: Int
-    /// The positions in `nodes` of the nodes that were used just before and just after this one, or nil if there is none.
+    /// The index in `nodes` of the node that was used just before this one, or nil if there is none.
     var older: Int?
     var newer: Int?
   }
 
-  /// The nodes. An element is nil if its position is unused.
+  /// The nodes of the linked list. An element is nil if its index is unused.
   private var nodes: [Node?] = []
   private var free: [Int] = []
   private var positions: [Key: Int] = [:]
@@ -27,13 +27,13 @@ package struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable 
 
   package var keys: some Collection<Key> { positions.keys }
 
-  /// Returns the value of the key, without marking the value as used.
+  /// Returns the value for the key, without marking the value as used.
   package subscript(key: Key) -> Value? { positions[key].flatMap { nodes[$0]?.value } }
 
   /// The key of the least recently used value.
   package var oldestKey: Key? { oldest.flatMap { nodes[$0]?.key } }
 
-  /// Returns the value of the key, and marks the value as the most recently used one.
+  /// Returns the value for the key, and marks the value as the most recently used one.
   package mutating func use(_ key: Key) -> Value? {
     guard let position = positions[key] else { return nil }
     if position != newest {
@@ -43,7 +43,7 @@ package struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     return nodes[position]?.value
   }
 
-  /// Inserts a value as the most recently used one, and replaces an earlier value of the key.
+  /// Inserts a value as the most recently used one. It replaces an earlier value for the key.
   package mutating func insert(_ value: Value, for key: Key, byteCount: Int) {
     remove(key)
     let node = Node(key: key, value: value, byteCount: byteCount)

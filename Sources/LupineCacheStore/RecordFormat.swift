@@ -13,14 +13,15 @@ package import LupineCache
 internal import LupineRecords
 internal import LupineWire
 
-/// The sizes and limits of the record format.
+/// The sizes and limits of the format in which the cache stores a response on disk.
 package enum RecordFormat {
-  /// The version of the format. Records with other versions are treated as damaged.
+  /// The version of the record format. Records with other versions are treated as damaged.
   package static let version: UInt32 = 1
   package static let preambleByteCount = 40
   static let magic = Array("LUPCACHE".utf8)
 
-  /// The size of the blocks of a body in bytes: 65,536. Reading or writing a body takes about this much memory.
+  /// The size in bytes of the blocks into which a record's body is divided: 65,536. Reading or writing a body takes about this much
+  /// memory.
   package static let blockByteCount = 65_536
   static let checksumByteCount = 8
 
@@ -37,13 +38,13 @@ package enum RecordFormat {
     return overflow || sum > UInt64(Int64.max) ? nil : sum
   }
 
-  /// Returns the checksum of the block with this number in the body of the record `id`.
+  /// Returns the checksum of block `number` in the body of the record `id`.
   package static func checksum(_ block: borrowing Span<UInt8>, number: UInt64, id: UInt64) -> UInt64 {
     Checksum.of(block, seed: id &+ number)
   }
 }
 
-/// The first part of a record, which has a fixed size.
+/// The first part of a record's file, which has a fixed size. It contains the sizes of the other parts and a checksum.
 package struct RecordPreamble: Sendable, Equatable {
   package let headByteCount: Int
   package let bodyByteCount: UInt64
@@ -58,7 +59,7 @@ package struct RecordPreamble: Sendable, Equatable {
     checksum = Checksum.of((covered + head).span)
   }
 
-  /// Parses the first bytes of a file. Returns nil if they aren't the preamble of a record of this version.
+  /// Parses the preamble from the first bytes of a file. Returns nil if they aren't the preamble of a record of this version.
   package init?(_ bytes: [UInt8]) {
     var reader = RecordBytes(bytes[...])
     guard reader.take(8).map(Array.init) == RecordFormat.magic, reader.number32() == RecordFormat.version,
@@ -71,7 +72,7 @@ package struct RecordPreamble: Sendable, Equatable {
     self.checksum = checksum
   }
 
-  /// The size of the whole file in bytes, or nil if the size doesn't fit in 63 bits.
+  /// The size of the record's file in bytes, or nil if the size doesn't fit in 63 bits.
   package var fileByteCount: UInt64? {
     RecordFormat.fileByteCount(headByteCount: headByteCount, bodyByteCount: bodyByteCount)
   }
@@ -80,7 +81,7 @@ package struct RecordPreamble: Sendable, Equatable {
     Self.covered(headByteCount, bodyByteCount, id) + RecordBytes.bytes(of: checksum)
   }
 
-  /// Returns whether `head` is the head that was written with this preamble.
+  /// Returns whether `head` has the checksum in this preamble, and thus is the head that was written with it.
   package func matches(_ head: [UInt8]) -> Bool {
     checksum == Checksum.of((Self.covered(headByteCount, bodyByteCount, id) + head).span)
   }
@@ -91,7 +92,7 @@ package struct RecordPreamble: Sendable, Equatable {
   }
 }
 
-/// The second part of a record: the URI and the response's metadata.
+/// The second part of a record's file: the URI and the response's metadata.
 package struct RecordHead: Sendable, Equatable {
   package let uri: String
   package let response: StoredResponse
@@ -129,7 +130,7 @@ package struct RecordHead: Sendable, Equatable {
     return bytes
   }
 
-  /// Parses a head. Returns nil if the bytes aren't a head, or if bytes remain after it.
+  /// Parses the head of a record. Returns nil if the bytes aren't a head, or if bytes remain after it.
   package init?(_ bytes: [UInt8], bodyByteCount: UInt64) {
     var reader = RecordBytes(bytes[...])
     guard let uri = reader.string(), let partition = reader.partition(), let status = reader.number32(),

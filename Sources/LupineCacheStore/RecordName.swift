@@ -2,8 +2,8 @@
 
 internal import LupineRecords
 
-/// The name of a record's file. It contains the key of the record's URI, its identifier and its size, such as
-/// `0123456789abcdef-0123456789abcdef-1f3a.lupine`.
+/// The name of a record's file. It contains the key of the record's URI, the record's identifier and its size in hexadecimal
+/// digits, such as `0123456789abcdef-0123456789abcdef-1f3a.lupine`.
 package struct RecordName: Sendable, Hashable {
   package let key: UInt64
   package let id: UInt64
@@ -27,7 +27,7 @@ package struct RecordName: Sendable, Hashable {
     self.byteCount = byteCount
   }
 
-  /// Parses the name of a file. Returns nil if it isn't the name of a record's file.
+  /// Parses the name of a file. Returns nil if it isn't the valid name of a record's file.
   package init?(_ text: String) {
     guard text.hasSuffix(Self.suffix) else { return nil }
     let parts = text.dropLast(Self.suffix.count).split(separator: "-", omittingEmptySubsequences: false)
@@ -43,7 +43,8 @@ package struct RecordName: Sendable, Hashable {
     "\(Self.padded(key))-\(Self.padded(id))-\(String(byteCount, radix: 16))\(Self.suffix)"
   }
 
-  /// Returns the key of a URI. Different URIs may have the same key, so readers compare the URI in the record.
+  /// Returns the key of a URI, a 64-bit checksum. Different URIs may have the same key, so readers must compare the URI in the
+  /// record.
   package static func key(of uri: String) -> UInt64 { Checksum.of(Array(uri.utf8).span) }
 
   /// Returns the name of the temporary file to which a record is written.

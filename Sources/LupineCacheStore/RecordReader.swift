@@ -3,7 +3,7 @@
 package import LupineCache
 internal import LupineReactor
 
-/// An open record. It remains readable even if another process removes the file.
+/// Reads a record of the disk store. The record remains readable even if another process removes its file.
 package struct RecordReader: ~Copyable, Sendable {
   package let id: UInt64
   package let uri: String
@@ -11,8 +11,8 @@ package struct RecordReader: ~Copyable, Sendable {
   private let file: File
   private let bodyOffset: UInt64
 
-  /// Opens a record and reads its head. Throws `.damaged` if the file isn't a record in this format, has the wrong size, or
-  /// contains another record than its name says.
+  /// Opens a record's file and reads its head. Throws `.damaged` if the file isn't a record in this format, has the wrong size, or
+  /// contains another record than its name states.
   init(_ path: String, expecting name: RecordName) throws(DiskStoreError) {
     let file = try DiskStoreError.wrapping { () throws(SystemError) in try File(reading: path) }
     let byteCount = try DiskStoreError.wrapping { () throws(SystemError) in try file.byteCount() }
@@ -33,13 +33,13 @@ package struct RecordReader: ~Copyable, Sendable {
     self.file = file
   }
 
-  /// The number of blocks in the body.
+  /// The number of blocks in the record's body.
   package var blockCount: UInt64 {
     let size = UInt64(RecordFormat.blockByteCount)
     return response.bodyByteCount / size + (response.bodyByteCount % size == 0 ? 0 : 1)
   }
 
-  /// Returns a block of the body, in 0..<`blockCount`. Throws `.damaged` if its checksum is wrong.
+  /// Reads a block of the record's body. `number` is in 0..<`blockCount`. Throws `.damaged` if the block's checksum is wrong.
   package func block(_ number: UInt64) throws(DiskStoreError) -> [UInt8] {
     precondition(number < blockCount, "the body has no such block")
     let start = number * UInt64(RecordFormat.blockByteCount)
@@ -53,7 +53,7 @@ package struct RecordReader: ~Copyable, Sendable {
     return bytes
   }
 
-  /// Reads `count` bytes, or fewer at the end of the file.
+  /// Reads `count` bytes of the file, or fewer at its end.
   private static func read(_ file: borrowing File, _ count: Int, at offset: UInt64) throws(DiskStoreError) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count)

@@ -3,9 +3,10 @@
 package import LupineCache
 internal import LupineReactor
 
-/// Writes one record. The record is invisible to readers until it is committed. If it is never committed, its file is removed.
+/// Writes one record to the disk store. Readers can't see the record until `commit` is called. If the record is never committed,
+/// the writer removes its file.
 ///
-/// If the process ends before that, the kernel releases its lock on the file, and the next scan of the folder removes the file.
+/// If the process ends before that, the kernel releases the lock on the file, and the next scan of the folder removes the file.
 package final class RecordWriter {
   private let store: DiskStore
   private let uri: String
@@ -13,13 +14,13 @@ package final class RecordWriter {
   private let head: [UInt8]
   private let id: UInt64
   private let temporaryPath: String
-  /// The file, or nil after it has been closed.
+  /// The record's file, or nil after it has been closed.
   private var file: WritableFile?
   private var block: [UInt8] = []
   private var blockCount: UInt64 = 0
   private var bodyByteCount: UInt64 = 0
 
-  /// Creates the temporary file. `id` must be random, so that it is unique in the folder.
+  /// Creates the temporary file of a new record. `id` must be random, so that it is unique in the folder.
   init(_ store: DiskStore, uri: String, response: StoredResponse, id: UInt64) throws(DiskStoreError) {
     self.store = store
     self.uri = uri
@@ -32,12 +33,12 @@ package final class RecordWriter {
     self.file = consume file
   }
 
-  /// The maximum number of attempts to create the file: 4. An attempt fails only if another process scans the folder after the
-  /// file was created and before it was locked.
+  /// The maximum number of attempts to create the temporary file: 4. An attempt fails only if another process scans the folder
+  /// after the file was created and before it was locked.
   private static let attemptsMax: UInt64 = 4
 
-  /// Creates and locks a temporary file. Before the file is locked, a scan by another process can remove it, so the method then
-  /// tries again.
+  /// Creates and locks a temporary file. A scan by another process can remove the file before it is locked. In that case, tries
+  /// again.
   private static func create(_ store: DiskStore, _ id: UInt64) throws(DiskStoreError) -> WritableFile {
     var failure = SystemError(call: "open", code: 0)
     for attempt in 0..<attemptsMax {
@@ -59,7 +60,7 @@ package final class RecordWriter {
     if file != nil { try? File.remove(temporaryPath) }
   }
 
-  /// Appends a part of the body. Throws `.bodyTooLarge` as soon as the record exceeds the store's capacity.
+  /// Appends bytes to the record's body. Throws `.bodyTooLarge` as soon as the record exceeds the store's capacity.
   package func append(_ bytes: borrowing Span<UInt8>) throws(DiskStoreError) {
     bodyByteCount += UInt64(bytes.count)
     guard let size = fileByteCount, size <= UInt64(max(0, store.capacity)) else { throw .bodyTooLarge }
@@ -72,7 +73,8 @@ package final class RecordWriter {
     }
   }
 
-  /// Completes the record and makes it visible. Removes the stored responses of its URI that it supersedes.
+  /// Completes the record and makes it visible to readers. Removes the stored responses of its URI for which `isSuperseded` returns
+  /// true.
   package func commit(superseding isSuperseded: (StoredResponse) -> Bool) throws(DiskStoreError) {
     if !block.isEmpty { try writeBlock() }
     guard let size = fileByteCount, size <= UInt64(max(0, store.capacity)) else { throw .bodyTooLarge }

@@ -1,11 +1,11 @@
 // BrotliDecoderStream: decodes Brotli (RFC 7932) with libbrotlidec.
 import CLupineBrotli
 
-/// A decoder for one Brotli coding of a body. Its output stays in the library's memory and isn't copied.
+/// A decoder for one Brotli coding of a body. The decoded bytes stay in the Brotli library's memory and aren't copied.
 final class BrotliDecoderStream: StreamDecoder {
   private let decoder: OpaquePointer
   private(set) var isAtEnd = false
-  /// Whether the last call of the library stopped because its window was full of output that the caller hadn't read.
+  /// Whether the last call of the Brotli library stopped because its window was full of output that the caller hadn't read.
   private var wasFull = false
 
   init() throws(CodingError) {
@@ -40,8 +40,8 @@ final class BrotliDecoderStream: StreamDecoder {
     return step
   }
 
-  /// Decodes input into the library's window, until the window is full or the input is consumed. Returns the number of input bytes
-  /// consumed.
+  /// Decodes input into the Brotli library's window, until the window is full or the input is consumed. Returns the number of
+  /// consumed input bytes.
   private func fillWindow(_ input: UnsafeRawBufferPointer) throws(StreamFailure) -> Int {
     // SAFETY: the decoder reads at most the given count, which is the buffer's, and copies what it reads instead of
     // keeping the pointer. Without room for output, it writes nothing.

@@ -2,7 +2,7 @@
 
 /// An error in decoding or encoding a body, with the content coding and the position of the failure in the coded bytes.
 public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The cause of an error.
+  /// The cause of a coding error.
   public enum Cause: Sendable, Equatable {
     /// The Content-Encoding field names an unsupported coding, and `CodingLimits.refusesUnknownCodings` is true. The associated
     /// value is the coding's name, truncated to 64 characters.
@@ -15,12 +15,12 @@ public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
     case tooManyZstdLayers(max: Int)
     /// The coded data is invalid. The associated value is the compression library's message.
     case corrupt(String)
-    /// The decoded bytes don't match the checksum or length in the coded data. The associated value is the compression library's
-    /// message.
+    /// The decoded bytes don't match the checksum or length in the coded data, such as gzip's CRC-32. The associated value is the
+    /// compression library's message.
     case checksum(String)
-    /// The body ended in the middle of the coded data.
+    /// The body ended before the end of the coded data.
     case truncated
-    /// Further bytes follow the end of the coded data.
+    /// The body has further bytes after the end of the coded data.
     case trailingBytes
     /// The body decodes to more than `CodingLimits.decodedBytesMax` bytes. The associated value is this limit.
     case decodedBytesMax(UInt64)
@@ -28,18 +28,18 @@ public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
     case expansionRatioMax(UInt64)
     /// The compression library couldn't allocate memory.
     case outOfMemory
-    /// The compression library failed in a way that its documentation rules out for any input. The associated value
-    /// describes the failure.
+    /// The compression library failed in a way that its documentation rules out for any input. The associated value describes the
+    /// failure.
     case internalFailure(String)
   }
 
-  /// The cause of the error.
+  /// The cause of the coding error.
   public var cause: Cause
-  /// The content coding whose decoder or encoder failed, or nil if the Content-Encoding field is at fault or the body has no
+  /// The content coding whose decoder or encoder failed. Nil if the Content-Encoding field is at fault, or if the body has no
   /// codings.
   public var coding: ContentCoding?
-  /// The position of the failure: the number of coded bytes that the failed decoder had read, or the failed encoder had written.
-  /// Nil if there is no such position, for example because the Content-Encoding field is at fault.
+  /// The position of the failure in the coded data: the number of coded bytes that the failed decoder had read, or that the failed
+  /// encoder had written. Nil if there is no such position, for example because the Content-Encoding field is at fault.
   ///
   /// The compression library may have consumed a few bytes after the invalid ones.
   public var codedOffset: UInt64?
@@ -50,18 +50,19 @@ public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
     self.codedOffset = codedOffset
   }
 
-  /// The maximum number of characters of a content coding's name in an error: 64. The longest registered name has 16 (IANA, 2024).
+  /// The maximum number of characters of a content coding's name that an error contains: 64. The longest registered name has 16
+  /// (IANA, 2024).
   static let nameCharactersMax = 64
 
-  /// The cause of the error, its place and a remedy, on one line.
+  /// A line of text with the cause of the error, the coding, the position and a remedy.
   public var description: String {
     let place = codedOffset.map { " after \($0) coded bytes" } ?? ""
     let subject = coding.map { "\($0.name): " } ?? ""
     return "\(subject)\(what)\(place). \(remedy)"
   }
 
-  /// Returns the name of a coding, which comes from the peer, in quotation marks. Replaces characters that could control a terminal
-  /// or break a line of a log, and all characters outside ASCII, which names of codings don't contain.
+  /// Returns the name of a content coding, which comes from the peer, in quotation marks. Replaces characters that could control a
+  /// terminal or break a line of a log, and all characters outside ASCII, which names of codings don't contain.
   private static func quoted(_ name: String) -> String {
     var ascii = ""
     ascii.unicodeScalars.append(contentsOf: name.unicodeScalars.lazy.map { $0.isASCII ? $0 : "?" })

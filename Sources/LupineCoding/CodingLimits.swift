@@ -1,26 +1,25 @@
 // CodingLimits: the limits of LupineCoding, each with its unit and the source of its value.
 
-/// The limits for decoding a body.
+/// The limits for decoding a message body with content codings.
 public struct CodingLimits: Sendable, Equatable {
-  /// The maximum number of content codings of a body. 5 by default, as in curl; RFC 9110 sets no limit.
+  /// The maximum number of content codings of a body. 5 by default, as in curl. RFC 9110 sets no limit.
   public var layersMax: Int
 
-  /// The maximum number of brotli codings among a body's codings. 1 by default, because each may use a window of 16 MiB (RFC 7932
-  /// §9.1), compared with 32 KiB for gzip and deflate. A second brotli coding makes a body no smaller.
+  /// The maximum number of brotli codings of a body. 1 by default: each may use a window of 16 MiB (RFC 7932 §9.1), compared with
+  /// 32 KiB for gzip and deflate, and a second brotli coding makes a body no smaller.
   public var brotliLayersMax: Int
 
-  /// The maximum number of zstd codings among a body's codings. 1 by default, because each may use a window of 8 MiB (RFC 9659).
-  /// This limit has no effect without the package trait `Zstd`.
+  /// The maximum number of zstd codings of a body. 1 by default, because each may use a window of 8 MiB (RFC 9659). This limit has
+  /// no effect without the package trait `Zstd`.
   public var zstdLayersMax: Int
 
-  /// The maximum number of bytes to which a body may decode. Nil by default, which means no limit, so the caller should count the
-  /// bytes.
+  /// The maximum number of decoded bytes of a body, or nil for no limit. Nil by default, so the caller should count the bytes.
   ///
   /// If a body has several codings, the decoders before the last may produce slightly more bytes.
   public var decodedBytesMax: UInt64?
 
-  /// The maximum number of bytes that the decoder of each coding may produce per received byte. 1100 by default. Nil means no
-  /// limit.
+  /// The maximum number of bytes that the decoder of each coding may produce per received byte, or nil for no limit. 1100 by
+  /// default.
   ///
   /// Deflate can't exceed 1032:1 (zlib's technical notes), so only Brotli, Zstandard and bodies with several codings can reach the
   /// limit.
@@ -30,12 +29,12 @@ public struct CodingLimits: Sendable, Equatable {
   /// harmless.
   public var expansionFloorBytes: UInt64
 
-  /// Whether decoding fails if a body has an unknown coding. False by default: the decoder then delivers the body as received,
-  /// without removing any of its codings, as browsers and curl do. Some servers send `aws-chunked`, `utf-8` or `none` although the
-  /// body isn't coded.
+  /// Whether decoding fails if a body has an unknown content coding. False by default: the decoder then delivers the body as
+  /// received, without removing any of its codings, as browsers and curl do. Some servers send `aws-chunked`, `utf-8` or `none`
+  /// although the body isn't coded.
   public var refusesUnknownCodings: Bool
 
-  /// Creates limits. Each parameter is described at the property of the same name.
+  /// Creates limits for decoding bodies. Each parameter sets the property of the same name.
   public init(
     layersMax: Int = 5, decodedBytesMax: UInt64? = nil, expansionRatioMax: UInt64? = 1100,
     expansionFloorBytes: UInt64 = 1 << 20, brotliLayersMax: Int = 1, zstdLayersMax: Int = 1,
@@ -70,15 +69,15 @@ public struct CodingLimits: Sendable, Equatable {
   static let zstdWindowLogMax: Int32 = 23
 
   /// The maximum number of bytes that each decoder before the last may produce, or nil for no limit. This limit exceeds
-  /// `decodedBytesMax` by one 256th plus `expansionFloorBytes`, because coding makes incompressible data longer. zlib makes it
-  /// longer by only 5 bytes in 64 KiB (zlib's technical notes).
+  /// `decodedBytesMax` by one 256th plus `expansionFloorBytes`, because coding makes incompressible data longer. For comparison,
+  /// zlib makes it longer by only 5 bytes in 64 KiB (zlib's technical notes).
   var intermediateBytesMax: UInt64? {
     guard let decodedBytesMax else { return nil }
     return decodedBytesMax.addingSaturated(decodedBytesMax >> 8).addingSaturated(expansionFloorBytes)
   }
 
-  /// Returns the maximum number of bytes that the decoder of each coding may have produced in total after `wireBytes` received
-  /// bytes were consumed.
+  /// Returns the maximum number of bytes that the decoder of each coding may produce in total from the first `wireBytes` received
+  /// bytes.
   func expandedBytesMax(wireBytes: UInt64) -> UInt64 {
     guard let expansionRatioMax else { return .max }
     let product = wireBytes.multipliedReportingOverflow(by: expansionRatioMax)

@@ -2,10 +2,11 @@
 
 /// The progress made by one call of `ContentDecoder` or `ContentEncoder`.
 public struct CodingProgress: Sendable, Equatable {
-  /// The number of input bytes that the call consumed, counted from the start of the input.
+  /// The number of input bytes that the decoder or encoder consumed, counted from the start of the input.
   public var consumed: Int
-  /// The number of output bytes that the call produced.
+  /// The number of bytes that the decoder or encoder wrote to the output.
   public var produced: Int
-  /// For a decoder, whether the body may end here. For an encoder, whether the end of the coded data has been written.
+  /// For a decoder, whether the body may end after the consumed input. For an encoder, whether it has written the end of the coded
+  /// data.
   public var isDone: Bool
 }

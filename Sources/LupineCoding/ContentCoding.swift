@@ -1,21 +1,22 @@
 // ContentCoding: the supported content codings, and a parser for the Content-Encoding field (RFC 9110 §8.4).
 
-/// A content coding (RFC 9110 §8.4.1).
+/// A content coding that Lupine can apply and remove, such as gzip (RFC 9110 §8.4.1).
 ///
 /// The cases are in the order in which clients prefer them in Accept-Encoding.
 public enum ContentCoding: Sendable, Equatable, CaseIterable {
-  /// Brotli (RFC 7932).
+  /// The content coding `br`: Brotli (RFC 7932).
   case brotli
   #if Zstd
-    /// Zstandard (RFC 8878), with windows of at most 8 MiB (RFC 9659). Supported only if the package trait `Zstd` is enabled.
+    /// The content coding `zstd`: Zstandard (RFC 8878) with windows of at most 8 MiB (RFC 9659). Supported only if the package
+    /// trait `Zstd` is enabled.
     case zstd
   #endif
-  /// The gzip file format (RFC 1952).
+  /// The content coding `gzip`: the gzip file format (RFC 1952).
   case gzip
-  /// The zlib format (RFC 1950) with deflate data (RFC 1951).
+  /// The content coding `deflate`: the zlib format (RFC 1950) with deflate data (RFC 1951).
   case deflate
 
-  /// Creates a coding from the name that Content-Encoding uses, ignoring case. Returns nil for an unknown name and for `identity`.
+  /// Creates a content coding from its name in Content-Encoding. Ignores case. Returns nil for an unknown name and for `identity`.
   ///
   /// `x-gzip` is equivalent to `gzip` (RFC 9110 §8.4.1.3).
   public init?(name: some StringProtocol) {
@@ -24,7 +25,7 @@ public enum ContentCoding: Sendable, Equatable, CaseIterable {
     self = coding
   }
 
-  /// The name registered with IANA: `br`, `zstd`, `gzip` or `deflate`.
+  /// The coding's name as registered with IANA: `br`, `zstd`, `gzip` or `deflate`.
   public var name: String {
     switch self {
     case .brotli: "br"
@@ -36,7 +37,7 @@ public enum ContentCoding: Sendable, Equatable, CaseIterable {
     }
   }
 
-  /// The names of all codings as a value of Accept-Encoding (RFC 9110 §12.5.3), most preferred first.
+  /// The names of all content codings, most preferred first, joined to a value of Accept-Encoding (RFC 9110 §12.5.3).
   package static let allNames = allCases.map(\.name).joined(separator: ", ")
 
   /// Returns the codings that a Content-Encoding value names, in the order in which they were applied, without `identity`.
@@ -50,12 +51,12 @@ public enum ContentCoding: Sendable, Equatable, CaseIterable {
     try decodable(fieldValue, limits: CodingLimits(layersMax: layersMax, refusesUnknownCodings: true))
   }
 
-  /// Returns the codings of a Content-Encoding value that a recipient must decode, in the order in which they were applied.
+  /// Returns the codings of a Content-Encoding value that a recipient must decode, in the order in which they were applied. Throws
+  /// `.tooManyLayers`, and `.unknownCoding` if `limits` refuses unknown codings.
   ///
   /// The result is empty if the value names an unknown coding. The recipient can't decode the codings that were applied before the
   /// unknown coding. If it decoded only the codings that were applied later, the body would no longer match the field. Unknown
-  /// codings count toward `layersMax` too, so that the order of the names doesn't matter. Throws `.tooManyLayers`, and
-  /// `.unknownCoding` if `limits` refuses unknown codings.
+  /// codings count toward `layersMax` too, so that the order of the names doesn't matter.
   package static func decodable(_ fieldValue: String, limits: CodingLimits) throws(CodingError) -> [ContentCoding] {
     var codings: [ContentCoding] = []
     var unknownCount = 0

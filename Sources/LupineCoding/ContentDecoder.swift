@@ -2,11 +2,11 @@
 
 /// Removes the content codings from a body of any length, which the caller passes in chunks of any size.
 ///
-/// The decoder's memory is bounded: about 60 KiB per coding for gzip and deflate, and a window of the size that the coded data
-/// requests for Brotli (up to 16 MiB) and Zstandard (up to 8 MiB). The memory is freed with the decoder. After an error, every
-/// later call throws the same error.
+/// The decoder's memory is bounded: about 60 KiB for each gzip or deflate coding, up to 16 MiB for Brotli, and up to 8 MiB for
+/// Zstandard. With the last two, it depends on the window that the coded data requests. The memory is freed with the decoder. After
+/// an error, every later call throws the same error.
 public struct ContentDecoder: ~Copyable {
-  /// The progress made by a call of `decode`.
+  /// The numbers of bytes that a call of `decode` consumed and produced.
   public typealias Progress = CodingProgress
 
   /// The decoders of the body's codings in the order in which they run: the first reads the received bytes, and the last fills the
@@ -17,8 +17,8 @@ public struct ContentDecoder: ~Copyable {
   private var failure: CodingError?
   private var last: DecodingLayer { layers[layers.count - 1] }
 
-  /// Creates a decoder for `codings`, which are in the order in which they were applied. If there are none, the decoder passes the
-  /// bytes through.
+  /// Creates a decoder for a body with the content codings `codings`, which are in the order in which they were applied. If there
+  /// are none, the decoder passes the bytes through.
   ///
   /// - Throws: `CodingError` with the cause `.tooManyLayers`, `.tooManyBrotliLayers`, `.tooManyZstdLayers` or `.outOfMemory`.
   public init(_ codings: [ContentCoding], limits: CodingLimits = .init()) throws(CodingError) {
@@ -76,11 +76,11 @@ public struct ContentDecoder: ~Copyable {
     }
   }
 
-  /// Checks that the body is complete. Call this method at the end of the body, after a `decode` that produced no bytes.
+  /// Checks that the body is complete. Call this method at the end of the body, after a call of `decode` that produced no bytes.
   ///
   /// If no bytes were received, the decoded body is empty, whatever the codings.
   ///
-  /// - Throws: `CodingError` with the cause `.truncated` if the data of a coding is incomplete.
+  /// - Throws: `CodingError` with the cause `.truncated` if the coded data is incomplete.
   public mutating func finish() throws(CodingError) {
     if let failure { throw failure }
     if wireBytes == 0 { return }
@@ -91,8 +91,8 @@ public struct ContentDecoder: ~Copyable {
     }
   }
 
-  /// Returns a complete body without its codings. `codings` are in the order in which they were applied. Throws the errors of the
-  /// instance method `decode` and of `finish`.
+  /// Decodes a complete body, and returns the decoded bytes. `codings` are the body's content codings, in the order in which they
+  /// were applied. Throws the errors of the instance method `decode` and of `finish`.
   public static func decode(
     _ bytes: [UInt8], _ codings: [ContentCoding], limits: CodingLimits = .init()
   ) throws(CodingError) -> [UInt8] {
@@ -112,8 +112,8 @@ public struct ContentDecoder: ~Copyable {
     return result
   }
 
-  /// Runs the decoders until the last decoder has produced bytes or no decoder can make progress. Returns the number of input bytes
-  /// consumed.
+  /// Runs the decoders of all codings until the last one has produced bytes, or no decoder can make progress. Returns the number of
+  /// consumed input bytes.
   private mutating func pump(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(CodingError) -> Int {
@@ -143,8 +143,8 @@ public struct ContentDecoder: ~Copyable {
     return consumed
   }
 
-  /// Returns the cause of the error if the decoder `layer` has exceeded a limit, or nil. This check applies to the decoder of each
-  /// coding, because a decompression bomb may expand in the first decoder and shrink again in the second.
+  /// Returns the limit that the decoder `layer` has exceeded, as the cause of an error, or nil. The limits apply to the decoder of
+  /// each coding, because a decompression bomb may expand in the first decoder and shrink again in the second.
   private func excess(of layer: DecodingLayer) -> CodingError.Cause? {
     if let max = layer.isLast ? limits.decodedBytesMax : limits.intermediateBytesMax, layer.decodedBytes > max {
       return .decodedBytesMax(limits.decodedBytesMax ?? max)

@@ -3,7 +3,7 @@
 /// Applies a content coding to a body of any length, which the caller passes in chunks of any size. The encoder's memory is
 /// constant.
 public struct ContentEncoder: ~Copyable {
-  /// The progress made by a call of `encode` or `finish`.
+  /// The numbers of bytes that a call of `encode` or `finish` consumed and produced.
   public typealias Progress = CodingProgress
 
   /// The default compression level: 5. At this level, zlib is about as fast as Brotli, and a `deflate` stream starts with the
@@ -15,12 +15,12 @@ public struct ContentEncoder: ~Copyable {
   private var wireBytes: UInt64 = 0
   private var isFinishing = false
 
-  /// Creates an encoder. `deflate` uses the zlib format.
+  /// Creates an encoder for a content coding. `deflate` uses the zlib format.
   ///
   /// - Parameters:
   ///   - coding: The content coding to apply.
-  ///   - level: The compression level, from 0 (fastest) to 9 (smallest) for gzip and deflate and to 11 for Brotli, and
-  ///     from 1 to 19 for Zstandard. It is limited to that range.
+  ///   - level: The compression level, from 0 (fastest) to 9 (smallest) for gzip and deflate and to 11 for Brotli, and from 1 to 19
+  ///     for Zstandard. A level outside that range is replaced by the nearest one.
   /// - Throws: `CodingError` with the cause `.outOfMemory`.
   public init(_ coding: ContentCoding, level: Int = ContentEncoder.levelDefault) throws(CodingError) {
     self.coding = coding
@@ -34,11 +34,11 @@ public struct ContentEncoder: ~Copyable {
     }
   }
 
-  /// Encodes `input` and writes the result to `scratch`, from `offset` to the end of the array at most. The encoder may buffer
-  /// bytes until a later call.
+  /// Encodes `input` and writes the coded bytes to `scratch`, starting at the index `offset`. The encoder may buffer bytes until a
+  /// later call.
   ///
-  /// `scratch` must have room for at least one byte. If room is left afterward, all of `input` has been consumed. Don't call this
-  /// method after `finish`.
+  /// `scratch` must have room for at least one byte after `offset`. If room is left afterward, all of `input` has been consumed.
+  /// Don't call this method after `finish`.
   ///
   /// - Throws: `CodingError` with the cause `.outOfMemory` or `.internalFailure`.
   public mutating func encode(
@@ -51,10 +51,10 @@ public struct ContentEncoder: ~Copyable {
     }
   }
 
-  /// Writes the buffered bytes and the end of the coded data to `scratch`, from `offset` to the end of the array at most. Call this
-  /// method until the result's `isDone` is true.
+  /// Writes the buffered bytes and the end of the coded data to `scratch`, starting at the index `offset`. Call this method until
+  /// the result's `isDone` is true.
   ///
-  /// `scratch` must have room for at least one byte.
+  /// `scratch` must have room for at least one byte after `offset`.
   ///
   /// - Throws: `CodingError` with the cause `.outOfMemory` or `.internalFailure`.
   public mutating func finish(into scratch: inout [UInt8], at offset: Int = 0) throws(CodingError) -> Progress {
@@ -62,7 +62,7 @@ public struct ContentEncoder: ~Copyable {
     return try pump(UnsafeRawBufferPointer(start: nil, count: 0), into: &scratch, at: offset)
   }
 
-  /// Encodes a complete body. See `init(_:level:)` for `level` and the errors.
+  /// Encodes a complete body, and returns the coded bytes. See `init(_:level:)` for `level` and the errors.
   public static func encode(
     _ bytes: [UInt8], as coding: ContentCoding, level: Int = ContentEncoder.levelDefault
   ) throws(CodingError) -> [UInt8] {

@@ -8,11 +8,11 @@ final class DecodingLayer {
   /// The buffer to which this layer writes its output for the next layer. Nil in the last layer, which writes to the caller's
   /// buffer.
   private let buffer: UnsafeMutableRawBufferPointer?
-  /// Output that the next layer or the caller hasn't read yet. Valid until the next call of `decode`.
+  /// The decoded bytes that the next layer or the caller hasn't read yet. Valid until the next call of `decode`.
   private(set) var unread = UnsafeRawBufferPointer(start: nil, count: 0)
   private var codedBytes: UInt64 = 0
   private(set) var decodedBytes: UInt64 = 0
-  /// Whether the decoder may produce more output without more input.
+  /// Whether the decoder may produce more bytes without more input.
   private(set) var mayHoldOutput = false
 
   init(_ coding: ContentCoding, feedsAnother: Bool) throws(CodingError) {
@@ -30,7 +30,7 @@ final class DecodingLayer {
       feedsAnother ? .allocate(byteCount: CodingLimits.layerBufferBytes, alignment: 1) : nil
   }
 
-  /// Creates the only layer for a body without codings, which passes the bytes through.
+  /// Creates the only decoding layer of a body without content codings, which passes the bytes through.
   init() {
     self.coding = nil
     self.stream = IdentityStream()
@@ -45,14 +45,14 @@ final class DecodingLayer {
 
   var isAtEnd: Bool { stream.isAtEnd }
 
-  /// Whether all output of the layer has been read, and the layer needs more input before it can produce more.
+  /// Whether all decoded bytes of this layer have been read, and the layer can't produce more without more input.
   var isDrained: Bool { unread.isEmpty && (isAtEnd || !mayHoldOutput) }
 
   func markRead(_ count: Int) {
     unread = UnsafeRawBufferPointer(rebasing: unread.dropFirst(count))
   }
 
-  /// Decodes `input` from its beginning, and sets `unread` to the output. Returns the number of input bytes consumed.
+  /// Decodes `input` from its beginning, and sets `unread` to the decoded bytes. Returns the number of consumed input bytes.
   ///
   /// All of `unread` must have been read before the call. Only the last layer writes to `output`.
   func decode(
@@ -79,29 +79,29 @@ final class DecodingLayer {
 
 /// The result of one call of `StreamDecoder.decode`.
 struct DecodingStep {
-  /// The number of input bytes that the call consumed.
+  /// The number of input bytes that the call of the decoder consumed.
   var consumed = 0
   /// The decoded bytes. They are in the caller's output buffer, the decoder's memory or the input, and are valid until the
   /// decoder's next call.
   var produced = UnsafeRawBufferPointer(start: nil, count: 0)
-  /// Whether the decoder may produce more output without more input.
+  /// Whether the decoder may produce more bytes without more input.
   var mayHoldOutput = false
 }
 
-/// The reason why a decoder or encoder failed, and the number of input bytes that the failed call had consumed.
+/// The reason why a call of a decoder or encoder failed, and the number of input bytes that the call had consumed.
 struct StreamFailure: Error {
   var cause: CodingError.Cause
   var consumed = 0
 }
 
-/// The decoder of a compression library. If a call produces no output, the call has consumed input, or the decoder needs more
-/// input, or the coded data has ended.
+/// A decoder that wraps a compression library. If a call produces no output, either the call has consumed input, the decoder needs
+/// more input, or the coded data has ended.
 protocol StreamDecoder: AnyObject {
-  /// Whether the coded data may end at this point, and the caller has received all output.
+  /// Whether the coded data may end after the input consumed so far, and the caller has received all decoded bytes.
   var isAtEnd: Bool { get }
 
-  /// Decodes `input` from its beginning, and produces at most as many bytes as `output` can hold, which is at least one. Neither
-  /// buffer is larger than `CodingLimits.stepBytesMax`.
+  /// Decodes `input` from its beginning. Produces at most as many bytes as `output` can hold, which is at least one. Neither buffer
+  /// is larger than `CodingLimits.stepBytesMax`.
   func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(StreamFailure) -> DecodingStep

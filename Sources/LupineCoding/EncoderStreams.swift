@@ -3,13 +3,13 @@
 import CLupineBrotli
 import CLupineZlib
 
-/// The encoder of a compression library. A call returns only when the output buffer is full or all input has been consumed.
+/// An encoder that wraps a compression library. A call returns only when the output buffer is full or all input has been consumed.
 protocol StreamEncoder: AnyObject {
-  /// Whether the end of the coded data has been written.
+  /// Whether the encoder has written the end of the coded data.
   var isAtEnd: Bool { get }
 
-  /// Encodes bytes from the beginning of `input`, and writes the result at the beginning of `output`. If `isFinishing` is true,
-  /// `input` is empty, and the encoder writes the end of the coded data. `output` is never empty. Neither buffer is larger than
+  /// Encodes `input` from its beginning, and writes the coded bytes to the beginning of `output`, which is never empty. If
+  /// `isFinishing` is true, `input` is empty, and the encoder writes the end of the coded data. Neither buffer is larger than
   /// `CodingLimits.stepBytesMax`.
   func encode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, isFinishing: Bool
@@ -65,7 +65,8 @@ final class DeflateStream: StreamEncoder {
     return step
   }
 
-  /// The level of memory usage for deflateInit2: zlib's default (zconf.h, DEF_MEM_LEVEL), which uses about 128 KiB.
+  /// The level of memory usage that is passed to zlib's deflateInit2: 8, zlib's default (zconf.h, DEF_MEM_LEVEL), which uses about
+  /// 128 KiB.
   private static let memoryLevel: Int32 = 8
 }
 

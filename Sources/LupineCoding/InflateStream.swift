@@ -10,11 +10,11 @@ final class InflateStream: StreamDecoder {
   }
 
   private enum State {
-    /// The first two bytes of the deflate data haven't both arrived. They determine whether there is a zlib header. `held` is the
+    /// The decoder needs the first two bytes of the deflate data to determine whether the data has a zlib header. `held` is the
     /// first byte, or nil if it hasn't arrived yet.
     case beforeHeader(held: UInt8?)
-    /// The decoder is within the compressed data. `member` is the number of the gzip member, counted from 0, or always 0 for
-    /// deflate.
+    /// The decoder is within the compressed data. `member` is the number of the current gzip member, counted from 0. It is always 0
+    /// for deflate.
     case inside(member: Int)
     /// The compressed data or a gzip member has ended. `member` is the number of the gzip member that ended.
     case ended(member: Int)
@@ -65,8 +65,8 @@ final class InflateStream: StreamDecoder {
     }
   }
 
-  /// Detects whether the deflate data has a zlib header, and then decodes the data. RFC 9110 §8.4.1.2 requires the header and notes
-  /// that some origins omit it.
+  /// Determines whether the deflate data has a zlib header, and then decodes the data. RFC 9110 §8.4.1.2 requires the header, but
+  /// notes that some origins omit it.
   private func decodeHeader(
     _ held: UInt8?, _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(StreamFailure) -> DecodingStep {
@@ -143,7 +143,7 @@ final class InflateStream: StreamDecoder {
   private static let gzipMagic: UInt8 = 0x1f
   /// The flag in zlib's parameter `windowBits` that selects the gzip format (zlib.h, inflateInit2).
   static let gzipFlag: Int32 = 16
-  /// The messages of zlib for wrong checksums and lengths. zlib reports other invalid data with the same status, but with different
+  /// zlib's messages for wrong checksums and lengths. zlib reports other invalid data with the same status code, but with different
   /// messages.
   private static let checksumTexts: Set<String> = [
     "incorrect data check", "incorrect length check", "header crc mismatch",

@@ -8,8 +8,8 @@
     private let decoder: OpaquePointer
     private(set) var isAtEnd = false
     private var hasEndedFrame = false
-    /// The number of bytes of the current frame that the decoder must still pass to the library one at a time. See
-    /// `headerBytesMax`.
+    /// The number of bytes of the current frame that the decoder must still pass to the Zstandard library one at a time (see
+    /// `headerBytesMax`).
     private var headerBytesLeft = ZstdDecoderStream.headerBytesMax
 
     init() throws(CodingError) {
@@ -62,11 +62,11 @@
       }
     }
 
-    /// Returns whether `byte` is the first byte of the magic number of a frame. In little-endian order, this number is 0xFD2FB528,
-    /// or 0x184D2A50 to 0x184D2A5F for a skippable frame (RFC 8878 §3.1.1 and §3.1.2).
+    /// Returns whether `byte` can be the first byte of a Zstandard frame's magic number. In little-endian order, this number is
+    /// 0xFD2FB528, or 0x184D2A50 to 0x184D2A5F for a skippable frame (RFC 8878 §3.1.1 and §3.1.2).
     private static func beginsFrame(_ byte: UInt8) -> Bool { byte == 0x28 || byte & 0xF0 == 0x50 }
 
-    /// The maximum length in bytes of a magic number and a frame header together: 18 (RFC 8878 §3.1.1.1).
+    /// The maximum length in bytes of a Zstandard frame's magic number and header together: 18 (RFC 8878 §3.1.1.1).
     ///
     /// The decoder passes the first bytes of a frame, up to this number, to the library one at a time. If the library got a
     /// complete frame in one call, it would decode the frame without checking the size of its window. It would also accept the

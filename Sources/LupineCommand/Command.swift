@@ -3,8 +3,8 @@
 import LupineEngine
 
 enum Command {
-  /// Runs the command and returns its exit status. The first argument is the program's name. All output is written
-  /// before it returns.
+  /// Runs the command `lupine` and returns its exit status, after all output has been written. The first argument is the program's
+  /// name.
   static func run(_ arguments: [String]) async -> ExitCode {
     do throws(CommandError) {
       if arguments.count > 2, arguments[1] == "fuzz" { return try await FuzzRun.run(Array(arguments.dropFirst(2))) }

@@ -3,8 +3,8 @@
 import LupineEngine
 
 extension CommandError {
-  /// Converts an error of the engine to an error of the command. After a redirect, the engine's time limit is only the rest of
-  /// `maxTime`. The message shows the full `maxTime`, as the user has set it.
+  /// Creates the command's error from an error of the engine. After a redirect, the engine's time limit is only the rest of
+  /// `maxTime`, but the message contains the full `maxTime`, as the user has set it.
   init(_ error: EngineError, _ options: Options) {
     let code = ExitCode(error, options)
     switch (error.code, error.cause) {

@@ -3,7 +3,7 @@
 import LupineEngine
 
 extension ExitCode {
-  /// Converts an error of the engine to an exit status. `options` are the options of the transfer, which contain details that the
+  /// Creates the exit status for an error of the engine. `options` are the options of the transfer, which contain details that the
   /// error lacks.
   init(_ error: EngineError, _ options: Options) {
     self =
@@ -52,8 +52,8 @@ extension ExitCode {
     }
   }
 
-  /// Returns the exit status for an unusable TLS setting. The error doesn't identify the setting, so this method tries each group
-  /// of settings separately, without connecting.
+  /// Returns the exit status for a TLS setting that can't be used. The error doesn't identify the setting, so this method tries
+  /// each group of settings separately, without connecting.
   private static func forConfiguration(_ options: Options) -> ExitCode {
     func isUsable(_ configuration: TLSConfiguration) -> Bool { (try? TLSContext(client: configuration)) != nil }
     guard let all = try? TLSConfiguration(options) else { return .unusableIdentity }

@@ -1,7 +1,7 @@
 // ExitCode: the command's exit statuses. They are curl's numbers where curl has one, so that scripts can switch from
 // curl.
 
-/// The exit status of the command.
+/// The exit status of the command `lupine`. It is curl's number where curl has one, so that scripts can switch from curl.
 enum ExitCode: CInt, CaseIterable {
   case success = 0
   case other = 1
@@ -31,7 +31,7 @@ enum ExitCode: CInt, CaseIterable {
   case proxyFailed = 97
   case serverAtFault = 100
 
-  /// The description of this exit status in the text of `--help`.
+  /// The description of the exit status in the output of `--help`.
   var meaning: String {
     switch self {
     case .success: "the response is complete, with any status code"

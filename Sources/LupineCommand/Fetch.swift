@@ -3,9 +3,9 @@
 import LupineEngine
 import Synchronization
 
-/// Executes one request without following redirects.
+/// Executes one request of the command, and writes its response. Doesn't follow redirects itself.
 final class Fetch: ResponseSink {
-  /// The request to send after the current one.
+  /// The request that the command must send after the current one.
   enum Next: Sendable {
     /// The request to which a redirect leads.
     case redirect(EngineRequest)
@@ -13,17 +13,17 @@ final class Fetch: ResponseSink {
     case resend(EngineRequest)
   }
 
-  /// The outcome of an exchange. `result` is the request to send next, nil if a response was written, or an error.
+  /// The outcome of one exchange. `result` is the request to send next, nil if a response was written, or an error.
   struct Outcome: Sendable {
     let result: Result<Next?, CommandError>
     let metrics: ExchangeMetrics
   }
 
-  /// How the fetch handles the body of the response.
+  /// How the fetch treats the body of the response.
   private enum Disposition {
     case undecided
     case writing(ProgressBar?)
-    /// The body is discarded up to its end, so that the next request can reuse the connection.
+    /// The fetch reads the body to its end and discards it, so that the next request can reuse the connection.
     case skipping(Next)
     case refused(CommandError)
   }
@@ -34,9 +34,9 @@ final class Fetch: ResponseSink {
     var continuation: CheckedContinuation<Outcome, Never>?
   }
 
-  /// The request without the credentials that `authentication` adds. The next requests are derived from this request.
+  /// The request without the credentials that `authentication` adds. The requests that the command sends next are derived from it.
   private let request: EngineRequest
-  /// The request as it is sent, with the credentials.
+  /// The request as the command sends it, with the credentials.
   private let sent: EngineRequest
   private let proxy: Proxy?
   private let options: Options
@@ -59,7 +59,7 @@ final class Fetch: ResponseSink {
     self.output = output
   }
 
-  /// Executes the request, or lets the cache answer it. Returns the outcome.
+  /// Executes the request with the engine, or lets the cache answer it. Returns the outcome.
   func run(on engine: Engine, _ cache: CommandCache?) async -> Outcome {
     await withCheckedContinuation { continuation in
       state.withLock { $0.continuation = continuation }
@@ -153,8 +153,8 @@ final class Fetch: ResponseSink {
     if options.includesHead { try output.write(head.text) }
   }
 
-  /// Returns the error of a failed exchange, or the request to send again with credentials, for example if a proxy refused to open
-  /// a tunnel.
+  /// Handles the error of a failed exchange. Returns the request to send again with credentials, for example if a proxy refused to
+  /// open a tunnel, or the error of the command.
   private func answer(to error: EngineError) -> Result<Next?, CommandError> {
     switch authentication.decide(error, to: request, via: proxy) {
     case .accept: .failure(CommandError(error, options))
@@ -186,7 +186,7 @@ final class Fetch: ResponseSink {
     return .writing(ProgressBar(total: announcedLength(head), now: .now))
   }
 
-  // Returns the announced length, or nil for a coded body, whose decoded length is only known at its end.
+  // Returns the body's length that the response announces, or nil for a coded body, whose decoded length is only known at its end.
   private func announcedLength(_ head: ResponseHead) -> UInt64? {
     let codings = request.decodesContent ? head.fields.list("Content-Encoding") ?? "" : ""
     guard (try? ContentCoding.decodable(codings, limits: CodingLimits()).isEmpty) == true else { return nil }

@@ -3,7 +3,7 @@
 import LupineEngine
 
 enum Help {
-  /// The command's version, which the User-Agent field also contains.
+  /// The version of the command `lupine`, which the User-Agent field also contains.
   static let version = "0.1.0"
 
   static var text: String {

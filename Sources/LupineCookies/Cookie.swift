@@ -2,26 +2,26 @@
 
 import Foundation
 
-/// A stored cookie with its scope: the domain, path and ports to which requests send it.
+/// A cookie in a storage, with its scope: the domain, path and ports of the requests that send it.
 struct Cookie: Sendable, Hashable {
   var name: [UInt8]
   var value: [UInt8]
-  /// The domain to whose hosts the cookie is sent, in lowercase and without a leading dot.
+  /// The domain of the hosts to which requests send the cookie, in lowercase and without a leading dot.
   var domain: String
   /// Whether requests send the cookie only to the host `domain`, and not to its subdomains.
   var isHostOnly: Bool
   var path: String
-  /// The expiry date, or nil if the cookie lives as long as the storage that contains it.
+  /// The cookie's expiry date, or nil if the cookie lives as long as the storage that contains it.
   var expires: Date?
   var isSecure = false
   var isHTTPOnly = false
-  /// The value of the SameSite attribute, which applications can read. It has no effect on requests, because a client without pages
-  /// sends no cross-site requests.
+  /// The value of the cookie's SameSite attribute, which applications can read. It has no effect on requests, because a client
+  /// without pages sends no cross-site requests.
   var sameSite: HTTPCookieStringPolicy?
   var obsolete: Obsolete?
 
-  /// Attributes of the obsolete RFC 2965. A server can set only the comments; the other attributes come from cookies that the
-  /// application created.
+  /// Cookie attributes of the obsolete RFC 2965. A Set-Cookie line can set only the comments. The other attributes come from
+  /// cookies that the application created.
   struct Obsolete: Sendable, Hashable {
     var version = 0
     var comment: String?
@@ -41,7 +41,7 @@ struct Cookie: Sendable, Hashable {
   /// Creates the cookie that a Set-Cookie line describes. Throws an error if the server isn't permitted to set this cookie.
   ///
   /// - Parameters:
-  ///   - line: The parsed line.
+  ///   - line: The parsed Set-Cookie line.
   ///   - source: The URL of the response.
   ///   - now: The current time, from which `Max-Age` counts.
   ///   - isPublicSuffix: A closure that returns whether a domain is a public suffix. Called with the server's host or one of its
@@ -68,7 +68,7 @@ struct Cookie: Sendable, Hashable {
   }
 
   /// Creates the cookie that a Set-Cookie line describes, whatever its domain. Doesn't check whether the server is permitted to set
-  /// the cookie, because a storage checks this before it stores the cookie.
+  /// the cookie, because a storage checks this later, before it stores the cookie.
   init(parsed line: SetCookie, from source: CookieSource, now: Date) {
     let domain = line.domain ?? source.host
     let isHostOnly = line.domain == nil || (source.isAddress && domain == source.host)
@@ -95,8 +95,8 @@ struct Cookie: Sendable, Hashable {
     }
   }
 
-  /// Whether the cookie meets the requirements of the prefix of its name, `__Secure-` or `__Host-` (RFC 6265bis §5.7, steps 20 and
-  /// 21). True if the name has no prefix. Doesn't check that the Set-Cookie line had an explicit `Path`.
+  /// Whether the cookie meets the requirements of its name's prefix, `__Secure-` or `__Host-` (RFC 6265bis §5.7, steps 20 and 21).
+  /// True if the name has no prefix. Doesn't check that the Set-Cookie line had an explicit `Path`.
   var keepsPrefixPromise: Bool {
     switch CookiePrefix(of: name) {
     case nil: true
@@ -108,8 +108,8 @@ struct Cookie: Sendable, Hashable {
   /// Returns whether the cookie has expired.
   func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 
-  /// Returns whether both cookies have the same name, domain, host-only flag and path. If so, storing one replaces the other (RFC
-  /// 6265bis §5.7, step 23).
+  /// Returns whether both cookies have the same name, domain, host-only flag and path. If so, storing one of them replaces the
+  /// other (RFC 6265bis §5.7, step 23).
   func isSame(as other: Cookie) -> Bool {
     name == other.name && domain == other.domain && isHostOnly == other.isHostOnly && path == other.path
   }

@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// Parses the dates of Expires attributes.
+/// Parses the dates in the Expires attributes of Set-Cookie lines.
 enum CookieDate {
-  /// Returns the date that the text describes. Returns nil if a part of the date is missing or out of range, or if the calendar has
+  /// Parses the date in an Expires attribute. Returns nil if a part of the date is missing or out of range, or if the calendar has
   /// no such day.
   static func parse(_ text: some Collection<UInt8>) -> Date? {
     var parts = Parts()
@@ -23,8 +23,8 @@ enum CookieDate {
   }
 }
 
-/// The parts of a date found so far: time, day, month and year. Each token of the text is compared with the parts that are still
-/// missing, in this order, and stored as the first that it matches.
+/// The parts of a date that the parser has found: time, day, month and year. The parser compares each token of the text with the
+/// missing parts, in this order, and stores it as the first part that it matches.
 private struct Parts {
   private var time: (hour: Int, minute: Int, second: Int)?
   private var day: Int?
@@ -43,8 +43,8 @@ private struct Parts {
     }
   }
 
-  /// The date that consists of these parts. Nil unless all parts are present and in range, and the calendar has such a day (RFC
-  /// 6265bis §5.1.1, steps 3 to 6).
+  /// The date that consists of the parsed parts. Nil unless all parts are present and in range, and the calendar has such a day
+  /// (RFC 6265bis §5.1.1, steps 3 to 6).
   var date: Date? {
     guard let time, let day, let month, var year else { return nil }
     switch year {
@@ -97,7 +97,7 @@ private struct Parts {
     }
   }
 
-  /// Returns the number of days from 1970-01-01 to a date of the Gregorian calendar. Its calculation uses years that begin in
+  /// Returns the number of days from 1970-01-01 to a date of the Gregorian calendar. The calculation uses years that begin in
   /// March, so that the leap day is the last day of a year.
   private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let year = month <= 2 ? year - 1 : year

@@ -2,15 +2,15 @@
 
 import Foundation
 
-/// The cookies of a storage, whose number is limited by `CookieLimits`.
+/// The cookies in a storage. Their number is limited by `CookieLimits`.
 struct CookieJar: Sendable {
   private struct Entry: Sendable {
     let cookie: Cookie
-    /// The cookie's sequence number, which increases with each new cookie. If a cookie replaces another cookie, it takes over the
-    /// sequence number, like the creation time in RFC 6265bis (§5.7, step 23).
+    /// The cookie's sequence number, which is greater than that of all older cookies. A cookie that replaces another cookie takes
+    /// over its sequence number, like the creation time in RFC 6265bis (§5.7, step 23).
     let order: UInt64
-    /// The sequence number of the cookie's latest use: when it was stored, or when a request last sent it. Each use of any cookie
-    /// gets a new, higher number.
+    /// The sequence number of the cookie's latest use, which is when it was stored or when a request last sent it. Each use of any
+    /// cookie gets a new, higher number.
     var lastUse: UInt64
     /// The time when this cookie was stored, or when it replaced another cookie.
     let stored: Date
@@ -23,8 +23,8 @@ struct CookieJar: Sendable {
 
   // The entries by domain. No list is empty.
   private var entries: [String: [Entry]] = [:]
-  /// The number of stored Secure cookies by name. With it, `coversSecure` searches the cookies only if there is a Secure cookie
-  /// with the same name.
+  /// The number of stored Secure cookies with each name. `coversSecure` compares a new cookie with the stored cookies only if there
+  /// is a Secure cookie with the same name.
   private var secureNames: [[UInt8]: Int] = [:]
   private var ticks: UInt64 = 0
   /// The number of stored cookies, including expired cookies that haven't been removed yet.
@@ -32,12 +32,12 @@ struct CookieJar: Sendable {
 
   // MARK: Storing
 
-  /// Stores a cookie and removes the cookie that it replaces. If the new cookie has expired, only removes the other cookie.
+  /// Stores a cookie and removes the cookie that it replaces. If the new cookie has expired, only removes the replaced cookie.
   ///
   /// - Parameters:
-  ///   - cookie: The cookie.
-  ///   - isSecure: Whether the cookie was received over https or set by the application. If false, `store` throws an error if
-  ///     the cookie would shadow a Secure cookie (RFC 6265bis §5.7, step 16).
+  ///   - cookie: The new cookie.
+  ///   - isSecure: Whether the cookie was received over https or set by the application. If false, `store` throws an error if the
+  ///     cookie would shadow a Secure cookie (RFC 6265bis §5.7, step 16).
   ///   - now: The current time.
   ///   - suffixes: The public suffixes. Evaluated only if the storage has more cookies than one registrable domain may have.
   mutating func store(
@@ -53,8 +53,8 @@ struct CookieJar: Sendable {
     evict(from: cookie.domain, now, suffixes)
   }
 
-  /// Returns whether a request could contain both `new` and a stored Secure cookie with the same name. That is possible if their
-  /// domains are equal or one contains the other, and if the new cookie's path is equal to the stored cookie's or below it.
+  /// Returns whether a request could send both `new` and a stored Secure cookie with the same name. That is possible if their
+  /// domains are equal or one contains the other, and if the new cookie's path is equal to the stored cookie's path or below it.
   private func coversSecure(_ new: Cookie, _ now: Date) -> Bool {
     secureNames[new.name] != nil
       && entries.contains { domain, entries in
@@ -71,7 +71,7 @@ struct CookieJar: Sendable {
   /// Removes the stored cookie that has the same name, domain, host-only flag and path as `cookie`.
   mutating func remove(_ cookie: Cookie) { _ = take(cookie) }
 
-  /// Removes the cookies stored after `date`.
+  /// Removes the cookies that were stored after `date`.
   mutating func removeAll(storedAfter date: Date) {
     for domain in Array(entries.keys) { keep(in: domain) { $0.stored <= date } }
   }
@@ -105,8 +105,10 @@ struct CookieJar: Sendable {
   }
 
   /// Evicts cookies if `domain`, its registrable domain or the whole storage has more cookies than its limit (RFC 6265bis §5.7, at
-  /// the end). Expired cookies are evicted first. In a domain, cookies that aren't Secure are then evicted before Secure cookies.
-  /// Among otherwise equal cookies, the least recently used are evicted first.
+  /// the end).
+  ///
+  /// Expired cookies are evicted first. Then, in a domain, cookies that aren't Secure are evicted before Secure cookies. Among
+  /// otherwise equal cookies, the least recently used ones are evicted first.
   private mutating func evict(from domain: String, _ now: Date, _ suffixes: () -> PublicSuffixes) {
     if let all = entries[domain], all.count > CookieLimits.perDomainMax {
       keep(in: domain) { !$0.cookie.isExpired(at: now) }
@@ -127,9 +129,10 @@ struct CookieJar: Sendable {
     for domain in Array(entries.keys) { keep(in: domain) { $0.lastUse > last } }
   }
 
-  /// Evicts cookies if the registrable domain `site` and its subdomains together have more cookies than the limit. Each evicted
-  /// cookie belongs to the subdomain with the most cookies, so that a subdomain can't evict the few cookies of another subdomain.
-  /// Cookies that aren't Secure are evicted before the Secure cookies of any subdomain.
+  /// Evicts cookies if the registrable domain `site` and its subdomains together have more cookies than the limit.
+  ///
+  /// Each evicted cookie belongs to the subdomain with the most cookies, so that a subdomain can't evict the few cookies of another
+  /// subdomain. Cookies that aren't Secure are evicted before the Secure cookies of any subdomain.
   private mutating func evict(fromAllBelow site: String, _ now: Date) {
     let domains = entries.keys.filter { $0 == site || CookieSource.isBelow($0, site) }
     func excess() -> Int {

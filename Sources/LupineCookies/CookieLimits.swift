@@ -7,8 +7,8 @@
 enum CookieLimits {
   /// The maximum size of a Set-Cookie field value in bytes: 8,190. A longer field is ignored.
   ///
-  /// RFC 6265bis sets no limit. 8,190 bytes leave room for the longest pair and an attribute of each kind. Apache has the same
-  /// limit.
+  /// RFC 6265bis sets no limit. 8,190 bytes leave room for the longest name and value and an attribute of each kind. Apache has the
+  /// same limit.
   static let lineBytesMax = 8190
 
   /// The maximum size of a cookie's name and value together, in bytes: 4,096 (RFC 6265bis §5.6). A longer cookie is ignored.

@@ -5,7 +5,7 @@ package import Foundation
 package import LupineWire
 
 extension CookieSource {
-  /// Creates the source for a URI. Returns nil if the host is longer than the longest DNS name.
+  /// Creates the cookie source for a URI. Returns nil if the host is longer than the longest DNS name.
   package init?(_ uri: URI) {
     let host = uri.origin.socketPath ?? uri.origin.host
     guard host.utf8.count <= CookieLimits.hostBytesMax else { return nil }
@@ -14,7 +14,7 @@ extension CookieSource {
       isSecure: uri.origin.scheme == .https, port: uri.origin.port)
   }
 
-  /// Creates the source for a URL. Returns nil if the URL isn't a valid http or https URL.
+  /// Creates the cookie source for a URL. Returns nil if the URL isn't a valid http or https URL.
   package init?(_ url: URL) {
     guard let uri = try? URI(url.absoluteString) else { return nil }
     self.init(uri)

@@ -2,16 +2,16 @@
 
 /// The parts of a request's or response's URL that determine which cookies the request sends or the response may set.
 package struct CookieSource: Sendable, Hashable {
-  /// The host in lowercase. An IPv6 address has no brackets. For a Unix socket, the host is the socket's path, so that each
+  /// The URL's host in lowercase. An IPv6 address has no brackets. For a Unix socket, the host is the socket's path, so that each
   /// socket has separate cookies.
   let host: String
-  /// The percent-encoded path, which begins with a slash, without the query.
+  /// The URL's percent-encoded path without the query. It begins with a slash.
   let path: String
-  /// Whether the scheme of the URL is https.
+  /// Whether the URL's scheme is https.
   let isSecure: Bool
   let port: UInt16
 
-  /// Whether the host is an IP address or a Unix socket's path, so that it has no subdomains.
+  /// Whether the URL's host is an IP address or a Unix socket's path, and therefore has no subdomains.
   var isAddress: Bool {
     let bytes = host.utf8
     if bytes.contains(UInt8(ascii: ":")) || bytes.contains(UInt8(ascii: "/")) { return true }
@@ -23,7 +23,7 @@ package struct CookieSource: Sendable, Hashable {
     return last.allSatisfy { $0 &- UInt8(ascii: "0") < 10 } || isHexadecimal
   }
 
-  /// Returns whether the host is `domain` or a subdomain of it (RFC 6265bis §5.1.3).
+  /// Returns whether the URL's host is `domain` or a subdomain of it (RFC 6265bis §5.1.3).
   func matches(domain: String) -> Bool {
     host == domain || (Self.isBelow(host, domain) && !isAddress)
   }
@@ -36,10 +36,10 @@ package struct CookieSource: Sendable, Hashable {
     return rest.last == UInt8(ascii: ".") && name[rest.endIndex...].elementsEqual(domain)
   }
 
-  /// Returns whether the path is `other` or is below the path `other` (RFC 6265bis §5.1.4).
+  /// Returns whether the URL's path is `other` or is below the path `other` (RFC 6265bis §5.1.4).
   func matches(path other: String) -> Bool { Self.isPath(path, at: other) }
 
-  /// Returns whether `path` is `other`, or starts with `other` and a slash.
+  /// Returns whether `path` is equal to the path `other` or below it: "/a" and "/a/b" are at "/a", but "/ab" isn't.
   static func isPath(_ path: String, at other: String) -> Bool {
     let (path, other) = (path.utf8, other.utf8)
     guard path.starts(with: other) else { return false }
@@ -47,8 +47,8 @@ package struct CookieSource: Sendable, Hashable {
       || path.dropFirst(other.count).first == UInt8(ascii: "/")
   }
 
-  /// The path that a cookie gets if it has no Path attribute: this path up to its last slash, without that slash, or "/" if this
-  /// path has only one slash (RFC 6265bis §5.1.4).
+  /// The path that a cookie from this URL gets if it has no Path attribute: the URL's path up to its last slash, without that
+  /// slash, or "/" if the URL's path has only one slash (RFC 6265bis §5.1.4).
   var defaultPath: String {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex,
       path.utf8.first == UInt8(ascii: "/")
@@ -56,7 +56,7 @@ package struct CookieSource: Sendable, Hashable {
     return String(path[..<slash])
   }
 
-  /// The host, followed by each of its parent domains.
+  /// The URL's host, followed by each of its parent domains, such as "a.example.org", "example.org" and "org".
   var domains: [String] {
     if isAddress { return [host] }
     var domains = [host]

@@ -4,7 +4,7 @@ import Foundation
 import LupineWire
 
 extension HTTPCookie {
-  /// Parses the cookies of a response whose Set-Cookie lines may be joined with commas.
+  /// Parses the cookies in a response's Set-Cookie lines, which may be joined with commas.
   static func parsed(_ headerFields: [String: String], from url: URL) -> [HTTPCookie] {
     guard let source = CookieSource(url) else { return [] }
     let now = Date()
@@ -13,14 +13,15 @@ extension HTTPCookie {
       .compactMap { line in (try? SetCookie(line)).map { HTTPCookie(Cookie(parsed: $0, from: source, now: now)) } }
   }
 
-  /// Returns a dictionary with the Cookie field for these cookies, or an empty dictionary if there are none.
+  /// Returns a dictionary with the Cookie field that sends these cookies, or an empty dictionary if there are none.
   static func field(with cookies: [HTTPCookie]) -> [String: String] {
     if cookies.isEmpty { return [:] }
     return ["Cookie": cookies.map { String(decoding: $0.cookie.pair, as: UTF8.self) }.joined(separator: "; ")]
   }
 }
 
-/// Splits Set-Cookie lines that were joined with commas, as in a dictionary of fields, although RFC 9110 §5.3 forbids joining them.
+/// Splits Set-Cookie lines that were joined with commas, as in a dictionary of fields, although RFC 9110 §5.3 forbids joining these
+/// lines.
 enum JoinedSetCookie {
   /// Returns the separate Set-Cookie lines. A comma ends a line only if a cookie name and an equals sign follow it. The comma in a
   /// date doesn't end the line, because the day of the month follows it.

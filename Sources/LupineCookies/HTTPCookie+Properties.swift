@@ -4,12 +4,12 @@ import Foundation
 
 /// The name of a property in the dictionary from which an `HTTPCookie` is created.
 public struct HTTPCookiePropertyKey: RawRepresentable, Hashable, Sendable {
-  /// The property's name.
+  /// The name of the cookie property, such as "Domain".
   public let rawValue: String
 
-  /// Creates a key with the property's name.
+  /// Creates a key with the name of a cookie property.
   public init(rawValue: String) { self.rawValue = rawValue }
-  /// Creates a key with the property's name.
+  /// Creates a key with the name of a cookie property.
   public init(_ rawValue: String) { self.rawValue = rawValue }
 
   /// The cookie's name, a `String`. Required.
@@ -41,17 +41,17 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Hashable, Sendable {
   public static let port = HTTPCookiePropertyKey("Port")
   /// The policy for sending the cookie with cross-site requests, an ``HTTPCookieStringPolicy`` or its raw value.
   public static let sameSitePolicy = HTTPCookiePropertyKey("SameSite")
-  // The key of the HttpOnly flag, which preserves the flag when a cookie is converted to a dictionary and back. Foundation has
-  // no such key.
+  // The key of the cookie's HttpOnly flag. It preserves the flag when a cookie is converted to a dictionary and back. Foundation
+  // has no such key.
   static let httpOnly = HTTPCookiePropertyKey("HttpOnly")
 }
 
 /// The value of a cookie's SameSite attribute (RFC 6265bis §5.6.7).
 public struct HTTPCookieStringPolicy: RawRepresentable, Hashable, Sendable {
-  /// The policy's name in lowercase, such as "lax".
+  /// The SameSite policy's name in lowercase, such as "lax".
   public let rawValue: String
 
-  /// Creates a policy with a name in lowercase.
+  /// Creates a SameSite policy with a name in lowercase.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// A cross-site request sends the cookie only if it navigates to the cookie's site.
@@ -61,7 +61,7 @@ public struct HTTPCookieStringPolicy: RawRepresentable, Hashable, Sendable {
   /// Cross-site requests send the cookie as same-site requests do. Foundation has no constant for this value.
   public static let sameSiteNone = HTTPCookieStringPolicy(rawValue: "none")
 
-  /// Creates a policy from its name, ignoring case. Returns nil unless the name is "lax", "strict" or "none".
+  /// Creates a SameSite policy from its name. Ignores case. Returns nil unless the name is "lax", "strict" or "none".
   init?(known name: String) {
     self.init(rawValue: name.lowercased())
     guard [.sameSiteLax, .sameSiteStrict, .sameSiteNone].contains(self) else { return nil }
@@ -69,7 +69,7 @@ public struct HTTPCookieStringPolicy: RawRepresentable, Hashable, Sendable {
 }
 
 extension HTTPCookie {
-  /// The dictionary of the cookie's properties.
+  /// All properties of the cookie, from which an equal cookie can be created.
   var allProperties: [HTTPCookiePropertyKey: Any] {
     var properties: [HTTPCookiePropertyKey: Any] = [
       .name: name, .value: value, .domain: domain, .path: path, .version: String(version),

@@ -8,7 +8,7 @@ public import Foundation
 /// Two cookies are equal if all their public properties, including the value, are equal. Sessions and storages use the values with
 /// which the object was created, and ignore properties that a subclass overrides.
 open class HTTPCookie: NSObject, NSSecureCoding, @unchecked Sendable {
-  /// The servers that may set cookies.
+  /// A policy that determines which servers may set cookies.
   public enum AcceptPolicy: UInt, Sendable {
     /// Every server may set cookies for its host, and for those parent domains that aren't public suffixes.
     case always = 0
@@ -41,7 +41,7 @@ open class HTTPCookie: NSObject, NSSecureCoding, @unchecked Sendable {
     super.init()
   }
 
-  /// Decodes an archived cookie.
+  /// Creates a cookie from an archive that `encode(with:)` wrote.
   public required init?(coder: NSCoder) {
     guard let data = coder.decodeObject(of: NSData.self, forKey: Self.propertiesKey).map({ Data(referencing: $0) }),
       let values = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
@@ -52,7 +52,7 @@ open class HTTPCookie: NSObject, NSSecureCoding, @unchecked Sendable {
     super.init()
   }
 
-  /// Archives the cookie's ``properties``.
+  /// Writes the cookie's ``properties`` to an archive.
   open func encode(with coder: NSCoder) {
     var values: [String: Any] = [:]
     for (key, value) in properties ?? [:] { values[key.rawValue] = (value as? URL)?.absoluteString ?? value }
@@ -60,28 +60,29 @@ open class HTTPCookie: NSObject, NSSecureCoding, @unchecked Sendable {
     coder.encode(data.map { NSData(data: $0) }, forKey: Self.propertiesKey)
   }
 
-  /// True: archives can be decoded with a list of allowed classes.
+  /// True: an archive with cookies can be decoded with a list of allowed classes.
   open class var supportsSecureCoding: Bool { true }
 
   private static let propertiesKey = "properties"
 
-  /// The name, which may be empty. Invalid UTF-8 is replaced in this property, but sent unchanged.
+  /// The cookie's name, which may be empty. Invalid UTF-8 is replaced in this property, but sent unchanged.
   open var name: String { String(decoding: cookie.name, as: UTF8.self) }
 
-  /// The value, with quotation marks if the server sent them. Invalid UTF-8 is replaced in this property, but sent unchanged.
+  /// The cookie's value, with quotation marks if the server sent them. Invalid UTF-8 is replaced in this property, but sent
+  /// unchanged.
   open var value: String { String(decoding: cookie.value, as: UTF8.self) }
 
-  /// The domain in lowercase. A leading dot means that subdomains receive the cookie too.
+  /// The cookie's domain in lowercase. A leading dot means that requests to subdomains send the cookie too.
   open var domain: String { cookie.isHostOnly ? cookie.domain : "." + cookie.domain }
 
-  /// The path. Requests for this path and for paths below it send the cookie.
+  /// The cookie's path. Requests for this path and for paths below it send the cookie.
   open var path: String { cookie.path }
 
-  /// The expiry date, or nil if the cookie lives as long as its storage. If a server set it, the date is
-  /// at most 400 days after the cookie was received.
+  /// The cookie's expiry date, or nil if the cookie lives as long as its storage. If a server set the cookie, the date is at most
+  /// 400 days after the cookie was received.
   open var expiresDate: Date? { cookie.expires }
 
-  /// Whether the cookie lives as long as its storage.
+  /// Whether the cookie has no expiry date, and therefore lives as long as its storage.
   open var isSessionOnly: Bool { cookie.expires == nil }
 
   /// Whether the cookie is sent only over https.
@@ -90,17 +91,17 @@ open class HTTPCookie: NSObject, NSSecureCoding, @unchecked Sendable {
   /// Whether the server hides the cookie from scripts. This client runs no scripts, so the flag has no effect.
   open var isHTTPOnly: Bool { cookie.isHTTPOnly }
 
-  /// The server's policy for cross-site requests, or nil if it set none. The policy has no effect, because a client without pages
-  /// sends no cross-site requests.
+  /// The server's policy for sending the cookie with cross-site requests (SameSite), or nil if the server set none. The policy has
+  /// no effect, because a client without pages sends no cross-site requests.
   open var sameSitePolicy: HTTPCookieStringPolicy? { cookie.sameSite }
 
-  /// The version: 0, or 1 if the application has set it (RFC 2965). The version has no effect.
+  /// The cookie's version (RFC 2965): 0, or 1 if the application has set it. The version has no effect.
   open var version: Int { cookie.obsolete?.version ?? 0 }
 
-  /// The comment, or nil if there is none (RFC 2965).
+  /// The comment on the cookie (RFC 2965), or nil if there is none.
   open var comment: String? { cookie.obsolete?.comment }
 
-  /// The URL of a comment, or nil if there is none (RFC 2965).
+  /// The URL of a comment on the cookie (RFC 2965), or nil if there is none.
   open var commentURL: URL? { cookie.obsolete?.commentURL }
 
   /// The ports to which the cookie is sent, or nil for all ports. Only an application can restrict them.
@@ -112,28 +113,28 @@ open class HTTPCookie: NSObject, NSSecureCoding, @unchecked Sendable {
   /// The properties from which ``init(properties:)`` creates an equal cookie, provided that the name and value are UTF-8.
   open var properties: [HTTPCookiePropertyKey: Any]? { allProperties }
 
-  /// Returns the cookies in a response's fields. Cookies for other domains are included, but a storage refuses them.
+  /// Returns the cookies that a response's fields set. Includes cookies for other domains, but a storage refuses them.
   ///
   /// - Parameters:
   ///   - headerFields: The response's fields, each name once. Set-Cookie lines joined with commas are split again at each comma
   ///     that can't belong to a value or a date. Sessions don't use this method: they parse the separate lines.
   ///   - url: The URL of the response. If it isn't http or https, the result is empty.
-  /// - Returns: The cookies in their order. Expired cookies are included, because
-  ///   storing one removes the cookie that it replaces.
+  /// - Returns: The cookies in their order. Expired cookies are included, because storing one removes the cookie that it replaces.
   open class func cookies(withResponseHeaderFields headerFields: [String: String], for url: URL) -> [HTTPCookie] {
     parsed(headerFields, from: url)
   }
 
-  /// Returns a Cookie field with the cookies in the given order, or an empty dictionary if there are none.
+  /// Returns a dictionary with the Cookie field that sends the cookies in the given order. Returns an empty dictionary if there are
+  /// no cookies.
   open class func requestHeaderFields(with cookies: [HTTPCookie]) -> [String: String] { field(with: cookies) }
 
-  /// Returns whether the object is a cookie with equal public properties.
+  /// Returns whether the object is a cookie whose public properties are equal.
   open override func isEqual(_ object: Any?) -> Bool { (object as? HTTPCookie)?.cookie == cookie }
 
-  /// A hash that is equal for equal cookies.
+  /// The cookie's hash value. Equal cookies have equal hash values.
   open override var hash: Int { cookie.hashValue }
 
-  /// The name, value and attributes. The value may be a secret; avoid logging it.
+  /// A text with the cookie's name, value and attributes. Avoid logging it, because the value may be a secret.
   open override var description: String {
     var text = "<HTTPCookie name:\"\(name)\" value:\"\(value)\" domain:\"\(domain)\" path:\"\(path)\""
     text += " expiresDate:\(expiresDate.map { "\($0)" } ?? "nil") isSecure:\(isSecure) isHTTPOnly:\(isHTTPOnly)"

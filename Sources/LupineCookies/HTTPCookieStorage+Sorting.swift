@@ -6,7 +6,7 @@ import Synchronization
 extension HTTPCookieStorage {
   private static let groups = Mutex<[String: HTTPCookieStorage]>([:])
 
-  /// Returns the storage of a group, and creates it if necessary.
+  /// Returns the cookie storage of an app group, and creates it if necessary.
   static func ofGroup(_ identifier: String) -> HTTPCookieStorage {
     groups.withLock { groups in
       if let storage = groups[identifier] { return storage }
@@ -16,8 +16,8 @@ extension HTTPCookieStorage {
     }
   }
 
-  /// Returns the storage's cookies, sorted by the descriptors. Cookies that the descriptors treat as equal have the same order as
-  /// in `cookies`.
+  /// Returns the storage's cookies, sorted by the descriptors. Cookies that the descriptors treat as equal keep their order in
+  /// `cookies`.
   func sorted(by sortOrder: [NSSortDescriptor]) -> [HTTPCookie] {
     (cookies ?? []).enumerated().sorted { left, right in
       for descriptor in sortOrder {

@@ -6,13 +6,13 @@ import Synchronization
 // Unchecked because the class is open. All state is constant, atomic or protected by the Mutex.
 /// A storage of cookies that sessions and the application share. It is thread-safe.
 ///
-/// The cookies are kept only in memory, so even those with an expiry date are lost when the process ends. A storage keeps at most
-/// 3,300 cookies, 180 of one domain, and 360 of a registrable domain with its subdomains. Beyond these limits, it removes the
-/// least recently used cookies.
+/// The cookies are stored only in memory, so even those with an expiry date are lost when the process ends. A storage has at most
+/// 3,300 cookies, 180 of one domain, and 360 of a registrable domain with its subdomains. Beyond these limits, it removes the least
+/// recently used cookies.
 ///
-/// A subclass can keep cookies elsewhere. Sessions get a request's cookies from its method ``cookies(for:)``, and pass a response's
-/// permitted cookies to its method ``setCookies(_:for:mainDocumentURL:)``. Sessions call both methods on any thread, including the
-/// thread that serves the session's sockets, so the methods must be thread-safe and return quickly.
+/// A subclass can store cookies elsewhere. Sessions get a request's cookies from its method ``cookies(for:)``, and pass a
+/// response's permitted cookies to its method ``setCookies(_:for:mainDocumentURL:)``. Sessions call both methods on any thread,
+/// including the thread that serves the session's sockets, so the methods must be thread-safe and return quickly.
 open class HTTPCookieStorage: NSObject, @unchecked Sendable {
   private struct State {
     var jar = CookieJar()
@@ -29,7 +29,7 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
   private let hasNothing = Atomic(true)
   private let now: @Sendable () -> Date
 
-  /// Creates an empty, separate storage. Foundation has no initializer for this.
+  /// Creates an empty cookie storage that is separate from ``shared``. Foundation has no initializer for this.
   public override init() {
     now = { Date() }
     super.init()
@@ -40,26 +40,27 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// The servers that may set cookies. `always` by default. A session's configuration can restrict it further.
+  /// The servers from which the storage accepts cookies. `always` by default. A session's configuration can restrict the policy
+  /// further.
   open var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
     get { state.withLock { $0.policy } }
     set { state.withLock { $0.policy = newValue } }
   }
 
-  /// The number of cookies and the policy, without the cookies' values.
+  /// A text for logs that contains the number of cookies and the accept policy, but no cookies' values.
   open override var description: String {
     let count = cookies?.count ?? 0
     return "HTTPCookieStorage(\(count) cookie\(count == 1 ? "" : "s"), accepts: \(cookieAcceptPolicy))"
   }
 
-  /// All cookies that haven't expired, oldest first. Never nil.
+  /// All stored cookies that haven't expired, oldest first. Never nil.
   open var cookies: [HTTPCookie]? {
     let now = now()
     return state.withLock { $0.jar.all(now: now) }.map(HTTPCookie.init)
   }
 
-  /// Returns the cookies that a request for this URL would send, in the order in which it would
-  /// send them, or nil if the URL isn't http or https.
+  /// Returns the stored cookies that a request to this URL would send, in the order in which it would send them. Returns nil if the
+  /// URL isn't http or https.
   open func cookies(for url: URL) -> [HTTPCookie]? {
     guard let source = CookieSource(url) else { return nil }
     let now = now()
@@ -67,22 +68,22 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
   }
 
   /// Stores a cookie, and removes the stored cookie with the same name, domain and path. If the new cookie has expired, only
-  /// removes the other cookie.
+  /// removes the stored cookie.
   ///
   /// Does nothing if the policy is `never`. Doesn't check whether a server may set the cookie.
   open func setCookie(_ cookie: HTTPCookie) {
     if cookieAcceptPolicy != .never { store([cookie.cookie], isSecure: true) }
   }
 
-  /// Stores those cookies that the server of this URL may set.
+  /// Stores the cookies in `cookies` that the server at `url` may set.
   ///
   /// Sessions call an overridden method on the thread of an event loop, for each response that sets cookies, so it must not block.
   ///
   /// - Parameters:
   ///   - cookies: The cookies, for example from ``HTTPCookie/cookies(withResponseHeaderFields:for:)``.
   ///   - url: The URL of the response. If it is nil, nothing is stored.
-  ///   - mainDocumentURL: The URL of the main document, or nil if there is none. Only the policy `onlyFromMainDocumentDomain`
-  ///     uses it: it compares this URL with `url`.
+  ///   - mainDocumentURL: The URL of the main document, or nil if there is none. Only the policy `onlyFromMainDocumentDomain` uses
+  ///     it: it compares this URL with `url`.
   open func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
     guard let source = url.flatMap(CookieSource.init),
       cookieAcceptPolicy.accepts(source, mainDocument: mainDocumentURL)
@@ -95,24 +96,23 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     store(own, isSecure: source.isSecure)
   }
 
-  /// Removes the cookie with the same name, domain and path.
+  /// Removes the stored cookie with the same name, domain and path as `cookie`.
   open func deleteCookie(_ cookie: HTTPCookie) {
     change { $0.remove(cookie.cookie) }
   }
 
-  /// Removes the cookies stored after `date`. For a cookie that replaced another, the time of the replacement counts.
+  /// Removes the cookies that were stored after `date`. For a cookie that replaced another one, the time of the replacement counts.
   open func removeCookies(since date: Date) {
     change { $0.removeAll(storedAfter: date) }
   }
 
-  /// Returns all cookies that haven't expired, sorted.
+  /// Returns all stored cookies that haven't expired, sorted.
   ///
-  /// - Parameter sortOrder: The sort descriptors, most important first. If it is
-  ///   empty, the cookies have the order of ``cookies``.
+  /// - Parameter sortOrder: The sort descriptors, most important first. If it is empty, the cookies have the order of ``cookies``.
   open func sortedCookies(using sortOrder: [NSSortDescriptor]) -> [HTTPCookie] { sorted(by: sortOrder) }
 
-  /// Returns the storage of a group. The same identifier always returns the same storage. Like all storages, it exists only in
-  /// the memory of this process, so it isn't shared with other programs.
+  /// Returns the cookie storage of an app group. The same identifier always returns the same storage. Like all storages, it exists
+  /// only in the memory of this process, so it isn't shared with other programs.
   ///
   /// - Parameter identifier: The name of the group.
   open class func sharedCookieStorage(forGroupContainerIdentifier identifier: String) -> HTTPCookieStorage {
@@ -124,11 +124,11 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
   /// Whether the storage is an instance of a subclass. If so, sessions use its overridden methods.
   private var isSubclass: Bool { type(of: self) != HTTPCookieStorage.self }
 
-  /// Whether the storage has no cookies, so that it adds no Cookie field to requests. False for a subclass, which may keep its
-  /// cookies elsewhere.
+  /// Whether the storage has no cookies, so that it adds no Cookie field to requests. Always false for a subclass, which may store
+  /// its cookies elsewhere.
   package final var isEmpty: Bool { hasNothing.load(ordering: .acquiring) && !isSubclass }
 
-  /// Parses a response's Set-Cookie lines, and stores the cookies that its server may set.
+  /// Parses a response's Set-Cookie lines, and stores the cookies that the response's server may set.
   package final func store(
     _ lines: [[UInt8]], from source: CookieSource, at url: @autoclosure () -> URL?, mainDocument: URL?
   ) {
@@ -144,14 +144,13 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     store(cookies, isSecure: source.isSecure)
   }
 
-  /// Returns the value of the Cookie field with which a request to this URL is sent. Returns nil if the storage adds no cookies to
-  /// the request.
+  /// Returns the value of the Cookie field for a request to this URL. Returns nil if the storage adds no cookies to the request.
   ///
   /// - Parameters:
   ///   - source: The parts of the request's URL that determine its cookies.
   ///   - url: The request's URL, which a subclass receives.
-  ///   - own: The value of the request's existing Cookie field. It is kept and takes
-  ///     precedence over stored cookies with the same names.
+  ///   - own: The value of the request's existing Cookie field. Its cookies take precedence over stored cookies with the same
+  ///     names.
   package final func field(
     for source: CookieSource, at url: @autoclosure () -> URL?, joining own: [UInt8]?
   ) -> [UInt8]? {
@@ -177,8 +176,8 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
 }
 
 extension HTTPCookie.AcceptPolicy {
-  /// Returns whether this policy allows the server of the URL `source` to set cookies. `url` is the URL of the main document, or
-  /// nil if there is none.
+  /// Returns whether this policy allows the server at `source` to set cookies. `url` is the URL of the main document, or nil if
+  /// there is none.
   package func accepts(_ source: CookieSource, mainDocument url: URL?) -> Bool {
     switch self {
     case .always: return true
@@ -191,10 +190,13 @@ extension HTTPCookie.AcceptPolicy {
   }
 }
 
-/// Creates values of the Cookie field: cookie-string = cookie-pair *( ";" SP cookie-pair ) (RFC 6265bis §4.2.1)
+/// Creates values of the Cookie field: cookie-string = cookie-pair *( ";" SP cookie-pair ) (RFC 6265bis §4.2.1).
 enum CookieField {
-  /// Returns the value of the Cookie field: `own`, followed by those cookies whose names don't occur in `own`. Omits each cookie
-  /// with which the field would become longer than `CookieLimits.fieldBytesMax`. Returns nil if no cookie is added to `own`.
+  /// Appends cookies to `own`, the value of a request's Cookie field, and returns the new value. Returns nil if no cookie is
+  /// appended.
+  ///
+  /// Omits the cookies whose names occur in `own`, and each cookie with which the field would become longer than
+  /// `CookieLimits.fieldBytesMax`.
   static func joined(_ cookies: [Cookie], to own: [UInt8]?) -> [UInt8]? {
     let taken = own.map(names) ?? []
     var field = own ?? []

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A list of public suffixes, which is read from a file in the format of https://publicsuffix.org/list/.
+/// A list of public suffixes, such as `co.uk`, which is read from a file in the format of https://publicsuffix.org/list/.
 struct PublicSuffixes: Sendable {
   /// The list of public suffixes that is installed on the system. If it is missing, `isRegistry` recognizes common suffixes by
   /// their form.
@@ -14,13 +14,13 @@ struct PublicSuffixes: Sendable {
   ])
 
   private var names: Set<String> = []
-  /// The domains of the rules of the form `*.domain`. Each direct subdomain of such a domain is a public suffix.
+  /// The domains of the rules with the form `*.domain`. Each direct subdomain of such a domain is a public suffix.
   private var parents: Set<String> = []
-  /// The domains of the rules of the form `!domain`. They aren't public suffixes, although a rule in `parents` matches them.
+  /// The domains of the rules with the form `!domain`. They aren't public suffixes, although a rule in `parents` matches them.
   private var exceptions: Set<String> = []
 
-  /// Reads the list from the first file in `files` that is readable, not too large and contains rules. Without such a file, the
-  /// list is empty.
+  /// Reads the public suffixes from the first file in `files` that is readable, not too large and contains rules. Without such a
+  /// file, the list is empty.
   init(files: [String]) {
     for file in files {
       let max = CookieLimits.suffixListBytesMax
@@ -33,8 +33,8 @@ struct PublicSuffixes: Sendable {
     self.init(list: [])
   }
 
-  /// Parses the content of a list's file. Each line is a rule up to the first whitespace. A line that begins with `//` is a
-  /// comment.
+  /// Parses the content of a file of public suffixes. Each line is a rule up to the first whitespace. A line that begins with `//`
+  /// is a comment.
   init(list: [UInt8]) {
     // A rule takes 26 bytes on average, including its share of the comments.
     names.reserveCapacity(list.count / 26)
@@ -51,7 +51,7 @@ struct PublicSuffixes: Sendable {
     }
   }
 
-  /// Returns whether the domain, which must be in lowercase ASCII, is a public suffix. Single labels and invalid names count as
+  /// Returns whether `domain`, which must be in lowercase ASCII, is a public suffix. Single labels and invalid names count as
   /// public suffixes.
   func contains(_ domain: String) -> Bool {
     let labels = domain.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -65,8 +65,8 @@ struct PublicSuffixes: Sendable {
     return parents.contains(String(name.dropFirst(significant[0].count + 1)))
   }
 
-  /// Returns the registrable domain of a host: the public suffix of its name and one more label. Returns nil if the host is a
-  /// public suffix, an IP address or a Unix socket's path.
+  /// Returns the registrable domain of a host, which is its public suffix and one more label: `example.co.uk` for
+  /// `www.example.co.uk`. Returns nil if the host is a public suffix, an IP address or a Unix socket's path.
   func registrableDomain(of host: String) -> String? {
     let source = CookieSource(host: host, path: "/", isSecure: true, port: 0)
     return source.isAddress ? nil : source.domains.last { !contains($0) }

@@ -9,8 +9,8 @@ enum Punycode {
   private static let (skew, damp) = (38, 700)
   private static let (initialBias, initialN) = (72, 128)
 
-  /// Converts each label of a domain, which is given in UTF-8, to ASCII (A-labels). Labels must be lowercase and normalized, as in
-  /// the list of public suffixes. Invalid UTF-8 results in a name that no host can have.
+  /// Converts each label of a domain from UTF-8 to ASCII (A-labels). The labels must be lowercase and normalized, as in the list of
+  /// public suffixes. Invalid UTF-8 results in a name that no host can have.
   static func asciiDomain(_ domain: some Collection<UInt8>) -> String {
     let text = String(decoding: domain, as: UTF8.self)
     if domain.allSatisfy({ $0 < 0x80 }) { return text }
@@ -19,7 +19,7 @@ enum Punycode {
       .joined(separator: ".")
   }
 
-  /// Encodes a label of a domain in ASCII (RFC 3492 §6.3).
+  /// Encodes a label of a domain in Punycode (RFC 3492 §6.3), without the prefix `xn--`.
   static func encode(_ label: some Collection<Unicode.Scalar>) -> String {
     var output = label.filter(\.isASCII).map { UInt8($0.value) }
     let basicCount = output.count

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A parsed Set-Cookie field line. `Cookie` decides whether the server may set the cookie.
+/// A parsed Set-Cookie field line. `Cookie` checks later whether the server may set this cookie.
 struct SetCookie: Sendable, Equatable {
   /// The cookie's name as received. It may be empty.
   var name: [UInt8]
@@ -11,23 +11,23 @@ struct SetCookie: Sendable, Equatable {
   /// The cookie's lifetime in seconds, at most `CookieLimits.ageSecondsMax`, or nil if there is no valid Max-Age attribute. 0 means
   /// that the server removes the cookie.
   var maxAge: Int64?
-  /// The expiry date of the cookie, or nil if there is no valid Expires attribute.
+  /// The date in the cookie's Expires attribute, or nil if there is no valid Expires attribute.
   var expires: Date?
-  /// The value of the Domain attribute in lowercase and without a leading dot, or nil if the attribute is missing or empty.
+  /// The value of the cookie's Domain attribute in lowercase and without a leading dot. Nil if the attribute is missing or empty.
   var domain: String?
-  /// The value of the Path attribute as received, or nil if the attribute is missing. If the value doesn't begin with a slash, the
-  /// cookie gets the default path.
+  /// The value of the cookie's Path attribute as received, or nil if the attribute is missing. If the value doesn't begin with a
+  /// slash, the cookie gets the default path.
   var path: String?
   var isSecure = false
   var isHTTPOnly = false
-  /// The value of the SameSite attribute, or nil if the attribute is missing or its value unknown.
+  /// The value of the cookie's SameSite attribute, or nil if the attribute is missing or has an unknown value.
   var sameSite: HTTPCookieStringPolicy?
-  /// The value of the Comment attribute (RFC 2965), or nil if the attribute is missing. Foundation's API returns it.
+  /// The value of the cookie's Comment attribute (RFC 2965), or nil if the attribute is missing. Applications can read it from
+  /// `HTTPCookie`.
   var comment: String?
   var commentURL: String?
 
-  /// Parses the value of one Set-Cookie field line. Throws an error if the cookie must be refused regardless of the server that set
-  /// it.
+  /// Parses the value of one Set-Cookie field line. Throws an error if no server may set such a cookie.
   init(_ line: some Collection<UInt8>) throws(CookieRefusal) {
     guard line.count <= CookieLimits.lineBytesMax else { throw .lineTooLong }
     guard !line.contains(where: Self.isForbidden) else { throw .controlCharacter }
@@ -55,10 +55,11 @@ struct SetCookie: Sendable, Equatable {
     if name.isEmpty, CookiePrefix(of: value) != nil { throw .prefix }
   }
 
-  /// Returns whether the byte is a control character other than tab: %x00-08 / %x0A-1F / %x7F.
+  /// Returns whether cookies must not contain this byte: a control character other than tab (%x00-08 / %x0A-1F / %x7F).
   static func isForbidden(_ byte: UInt8) -> Bool { (byte < 0x20 && byte != 0x09) || byte == 0x7F }
 
-  /// Parses one attribute (RFC 6265bis §5.6.1 to §5.6.7). If several attributes have the same name, the last one is used.
+  /// Parses one attribute of a Set-Cookie line (RFC 6265bis §5.6.1 to §5.6.7). If several attributes have the same name, the last
+  /// one is used.
   private mutating func take(_ attribute: ArraySlice<UInt8>) {
     let equals = attribute.firstIndex(of: UInt8(ascii: "=")) ?? attribute.endIndex
     let value = Self.trimmed(attribute[equals...].dropFirst())
@@ -79,7 +80,7 @@ struct SetCookie: Sendable, Equatable {
     }
   }
 
-  /// Returns the value of an attribute as text, without the quotation marks around it.
+  /// Returns the value of a cookie's attribute as text, without the quotation marks around it.
   private static func unquoted(_ value: ArraySlice<UInt8>) -> String {
     let quote = UInt8(ascii: "\"")
     let isQuoted = value.count >= 2 && value.first == quote && value.last == quote
@@ -110,7 +111,7 @@ struct SetCookie: Sendable, Equatable {
 /// The prefixes of cookie names, such as `__Secure-`, that require a cookie to have certain attributes (RFC 6265bis §4.1.3).
 /// Prefixes are compared without regard to case (§5.4).
 enum CookiePrefix {
-  /// `__Secure-`: the cookie must be set over https and be sent only over https.
+  /// `__Secure-`: the cookie must be set over https, and must have the Secure attribute, so that it is sent only over https.
   case secure
   /// `__Host-`: in addition to the requirements of `__Secure-`, the cookie must be sent only to the host that set it, and for all
   /// paths.
@@ -128,11 +129,11 @@ enum CookiePrefix {
   }
 }
 
-/// The reason why a cookie is refused.
+/// The reason why the storage refuses a cookie.
 enum CookieRefusal: Error, Sendable, Hashable {
   /// The Set-Cookie line is longer than `CookieLimits.lineBytesMax`.
   case lineTooLong
-  /// The name and value together are longer than `CookieLimits.pairBytesMax`.
+  /// The cookie's name and value together are longer than `CookieLimits.pairBytesMax`.
   case pairTooLong
   /// The Set-Cookie line contains a control character other than a tab.
   case controlCharacter

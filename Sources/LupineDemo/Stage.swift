@@ -4,7 +4,7 @@ import Foundation
 import Lupine
 import LupineOrigin
 
-/// The servers and the session that the steps of the tour use. All servers run on loopback in this process.
+/// The servers and the session that the steps of the demo use. All servers run on loopback in this process.
 struct Stage: Sendable {
   /// The URL of the origin without TLS that most steps use, such as "http://127.0.0.1:40123".
   let origin: String
@@ -12,11 +12,11 @@ struct Stage: Sendable {
   let elsewhere: String
   /// The URL of the origin with TLS. Its certificate was issued by an authority created for this run.
   let secure: String
-  /// The path of the file with the certificate of the authority that issued the TLS origin's certificate.
+  /// The path of a PEM file with the certificate of the authority that issued the TLS origin's certificate.
   let authority: String
   /// The session that most steps use, with default settings.
   let session = Session()
-  /// Opens when the origin has received the request that the demo is going to cancel.
+  /// Opens when the origin has received the request that a step of the demo then cancels.
   let cancelArrived = Gate()
 
   private let servers: [OriginServer]
@@ -50,7 +50,7 @@ struct Plant: Decodable, Sendable {
   let colours: [String]
 }
 
-/// The response of the origin to `/echo`, which describes the received request.
+/// The JSON document with which the origin responds to `/echo`. It describes the received request.
 struct Echo: Decodable, Sendable {
   let method: String
   let path: String

@@ -186,7 +186,8 @@ extension EngineError: CustomStringConvertible {
     case (.tooManyWaiting, .maximum(let count)):
       "\(count) requests are already waiting for a connection. Send fewer at once, or raise PoolLimits.waitersMax."
     case (.outOfResources, .resolve(let error)):
-      "the system has no resources for the host lookup (\(error)). Raise its limits."
+      "the system has no memory, thread or descriptor left for the host lookup (\(error)). Free memory, or raise the "
+        + "process's limits (ulimit -v, -u, -n)."
     case (.shutDown, _): "the engine was shut down. Create a new one."
     default: "\(code.rawValue) in phase \(phase.rawValue). Try again, or check the server's log."
     }

@@ -4,7 +4,7 @@ import CLupineGSSAPI
 package import LupineAuthentication
 import Synchronization
 
-/// The client's GSSAPI security context for one HTTP service. Each step may block while the library requests a ticket.
+/// The client's GSSAPI security context for one HTTP service. Each step may block while the library requests a Kerberos ticket.
 package final class GSSAPIContext: SecurityContext {
   private struct State: ~Copyable {
     // SAFETY: the library created both, and the lock around the state ensures that only one thread uses them at a time.
@@ -24,11 +24,11 @@ package final class GSSAPIContext: SecurityContext {
   private static let mutual: UInt32 = 2
   // GSS_S_CONTINUE_NEEDED
   private static let continueNeeded: UInt32 = 1
-  // The calling and routine errors of a status; the other bits are information.
+  // The bits of a GSSAPI status that report calling errors and routine errors. The other bits are information.
   private static let errors: UInt32 = 0xFFFF_0000
 
-  /// Creates a context for the service HTTP on `host`. If `binding` isn't nil, the context is bound to the TLS connection with this
-  /// channel binding.
+  /// Creates a security context for the service HTTP on `host`. If `binding` isn't nil, the context is bound to the TLS connection
+  /// with this channel binding.
   package init(
     host: String, binding: ChannelBinding?, library: GSSAPILibrary
   ) throws(SecurityContextError) {
@@ -79,7 +79,7 @@ package final class GSSAPIContext: SecurityContext {
     }
   }
 
-  /// Calls `body` with the context's channel binding in GSSAPI's form, or with nil if the context has none.
+  /// Calls `body` with the context's channel binding in the form that GSSAPI requires, or with nil if the context has none.
   private func withBindings<Result>(_ body: (UnsafePointer<lupine_gss_channel_bindings>?) -> Result) -> Result {
     guard var data = binding?.applicationData else { return body(nil) }
     return Self.withBuffer(&data) { buffer in

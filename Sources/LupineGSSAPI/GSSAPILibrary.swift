@@ -4,9 +4,10 @@ import CLupineGSSAPI
 import Glibc
 package import LupineAuthentication
 
-/// The functions of a loaded GSSAPI library. The library is never unloaded, because its threads and handlers may still run.
+/// The functions of a GSSAPI library that was loaded at run time. The library is never unloaded, because its threads and handlers
+/// may still run.
 package struct GSSAPILibrary: Sendable {
-  /// The file name of MIT Kerberos' library on Linux.
+  /// The file name of the system's GSSAPI library on Linux, which is part of MIT Kerberos.
   package static let systemName = "libgssapi_krb5.so.2"
 
   let importName: lupine_gss_import_name
@@ -18,10 +19,10 @@ package struct GSSAPILibrary: Sendable {
 
   private static let system = Result { () throws(SecurityContextError) in try GSSAPILibrary(named: systemName) }
 
-  /// Returns the system's library. If it is missing, throws an error that names the package to install.
+  /// Returns the system's GSSAPI library. If it is missing, throws an error that names the package to install.
   package static func loaded() throws(SecurityContextError) -> GSSAPILibrary { try system.get() }
 
-  /// Loads the library with this file name. Throws an error if the library or one of its functions is missing.
+  /// Loads the GSSAPI library with this file name. Throws an error if the library or one of its functions is missing.
   package init(named name: String) throws(SecurityContextError) {
     guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
       throw SecurityContextError(
@@ -48,10 +49,10 @@ package struct GSSAPILibrary: Sendable {
     return symbol
   }
 
-  /// The maximum number of lines in the description of a status: 8. Libraries return at most two or three.
+  /// The maximum number of lines in the description of a GSSAPI status: 8. Libraries return at most two or three lines.
   private static let statusLinesMax = 8
 
-  /// Returns the library's description of a GSSAPI status (`major`) and of the mechanism's own status (`minor`).
+  /// Returns the GSSAPI library's description of a status code (`major`) and of the mechanism's own status code (`minor`).
   func description(major: UInt32, minor: UInt32) -> String {
     // GSS_C_GSS_CODE is 1, GSS_C_MECH_CODE 2.
     (lines(of: major, kind: 1) + lines(of: minor, kind: 2)).joined(separator: " ")
@@ -69,7 +70,7 @@ package struct GSSAPILibrary: Sendable {
     return lines.filter { !$0.isEmpty }.map { $0.hasSuffix(".") ? $0 : $0 + "." }
   }
 
-  /// Copies the bytes of a buffer that the library has allocated, and then frees the buffer.
+  /// Copies the bytes of a buffer that the GSSAPI library has allocated, and then frees the buffer.
   func take(_ buffer: inout lupine_gss_buffer) -> [UInt8] {
     // SAFETY: the library has set value and length; they are valid until the release below.
     let bytes = [UInt8](UnsafeRawBufferPointer(start: buffer.value, count: buffer.value == nil ? 0 : buffer.length))

@@ -2,7 +2,7 @@
 
 package import LupineEngine
 
-/// The origin or the proxy that requests a credential. Only this server receives the credential.
+/// The server that requests a credential: an origin or a proxy. Only this server receives the credential.
 package enum AuthenticationParty: Sendable, Hashable {
   case origin(Origin)
   case proxy(ProxyAddress)
@@ -15,7 +15,7 @@ package enum AuthenticationParty: Sendable, Hashable {
     }
   }
 
-  /// The server's host, from which NTLM and Negotiate form the name of the service.
+  /// The host of the origin or the proxy. NTLM and Negotiate form the name of the service from it, such as `HTTP/example.org`.
   var host: String {
     switch self {
     case .origin(let origin): origin.host
@@ -30,7 +30,7 @@ package struct ProxyAddress: Sendable, Hashable {
   package let port: UInt16
   package let isEncrypted: Bool
 
-  /// Creates the address of `proxy`. Returns nil if `proxy` is a SOCKS proxy.
+  /// Creates the address of an HTTP proxy. Returns nil if `proxy` is a SOCKS proxy.
   package init?(_ proxy: Proxy) {
     switch proxy.scheme {
     case .http: isEncrypted = false
@@ -42,8 +42,8 @@ package struct ProxyAddress: Sendable, Hashable {
   }
 }
 
-/// The status code and the field names that origins use to authenticate clients (RFC 9110 §11.6), or those that proxies use
-/// (§11.7).
+/// The status code and the names of the fields with which origins authenticate clients (401, RFC 9110 §11.6), or those with which
+/// proxies do (407, §11.7).
 struct AuthenticationFields: Sendable {
   let status: Int
   let challenge: String

@@ -3,12 +3,12 @@
 
 package import LupineEngine
 
-/// The refusal of a request that may succeed if it is sent again with a credential.
+/// The reason why a server refused a request that may succeed if the client sends it again with a credential.
 package enum AuthenticationRefusal: Sendable {
-  /// A response with status code 401 or 407.
+  /// The origin or the proxy sent a response with status code 401 or 407. The associated value is its head.
   case response(ResponseHead)
-  /// The proxy answered CONNECT with 407, and the exchange failed with this error. The 407 isn't delivered, because it isn't the
-  /// origin's response.
+  /// The proxy answered CONNECT with 407, so the exchange failed with this error. The 407 response isn't delivered to the caller,
+  /// because it isn't the origin's response.
   case tunnel([Challenge], EngineError)
   /// The request wasn't sent, because the authenticated connection that it requires is no longer open, or because its credentials
   /// can't open another tunnel.
@@ -26,7 +26,7 @@ package enum AuthenticationRefusal: Sendable {
   }
 }
 
-/// The challenges of a refused request, and the object that answers them.
+/// The challenges in the response to a refused request, and the object that answers them.
 package struct AuthenticationQuestion: Sendable {
   /// The origin or the proxy that sent the challenges and receives the credential.
   package let party: AuthenticationParty
@@ -36,12 +36,13 @@ package struct AuthenticationQuestion: Sendable {
   package let answering: any ChallengeAnswering
 }
 
-/// Whether a response may be delivered to the caller.
+/// Whether a response may be delivered to the caller, according to the authentication.
 package enum ResponseVerdict: Sendable, Hashable {
   case trusted
-  /// The response must not be delivered: the origin or the proxy accepted the credential, but the proof of its identity is
-  /// missing or wrong.
+  /// The response must not be delivered. The origin or the proxy accepted the credential, but its proof of identity is missing or
+  /// wrong.
   case untrusted
-  /// The request carried the first NTLM message, and was therefore sent without its content. It is sent again with the content.
+  /// The response isn't delivered. Its request carried the first NTLM message, and was therefore sent without its content. The
+  /// request is sent again with the content.
   case resend
 }

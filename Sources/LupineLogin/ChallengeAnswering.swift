@@ -8,48 +8,48 @@ package protocol ChallengeAnswering: Sendable {
   /// Returns the challenges of a response that the client is able and allowed to answer, strongest first. `party` is the server
   /// that sent the response.
   func offers(in challenges: [Challenge], from party: AuthenticationParty) -> [AuthenticationOffer]
-  /// Answers a challenge with the credential that the caller has chosen, and returns the next step for `request`. `credential` is
-  /// nil if the chosen credential has no password.
+  /// Answers a challenge with the credential that the caller has chosen, and returns what to do with `request`. `credential` is nil
+  /// if the chosen credential has no password.
   func respond(
     to offer: AuthenticationOffer, with credential: PasswordCredential?, for request: EngineRequest
   ) -> AuthenticationAnswer
 }
 
-/// The next step for a request after the caller has chosen a credential for a challenge.
+/// What to do with a request after the caller has chosen a credential for a challenge.
 package enum AuthenticationAnswer: Sendable, Hashable {
-  /// The request is sent again with this value of Authorization.
+  /// Send the request again, with this value of the Authorization field.
   case authorize(String)
-  /// The request is sent again; `TransferAuthentication.prepare` adds the credential.
+  /// Send the request again. `TransferAuthentication.prepare` adds the credential to it.
   case resend
-  /// The challenge's scheme can't use the credential. The next challenge in the same response is tried.
+  /// The challenge's scheme can't use the credential. Try the next challenge in the same response.
   case reject
-  /// The request isn't sent again. The 401 or 407 response is delivered.
+  /// Don't send the request again. Deliver the 401 or 407 response to the caller.
   case stand
 }
 
-/// The credentials that a transfer may send without calling the delegate.
+/// The credentials that a transfer may send without asking the delegate.
 package struct KnownCredentials: Sendable {
-  /// Returns the credential that may be sent preemptively to an origin or a proxy, for a realm and a scheme, or nil if no
-  /// credential may be sent. If the closure itself is nil, no credentials are sent preemptively.
+  /// Returns the credential that may be sent preemptively to an origin or a proxy, for a realm and a scheme. Returns nil if none
+  /// may be sent. If the closure itself is nil, no credentials are sent preemptively.
   package var credential:
     (@Sendable (AuthenticationParty, _ realm: String?, AuthenticationOffer.Scheme) -> PasswordCredential?)?
-  /// Returns the credential of a proxy's URL in normalization form C, or nil if the URL has none.
+  /// Returns the user name and password in the proxy's URL, in Unicode's normalization form C. Returns nil if the URL has none.
   package var proxyCredential: @Sendable (Proxy) -> PasswordCredential?
-  /// The authentication schemes that may use the credential of a proxy's URL. All by default.
+  /// The authentication schemes for which the credential in the proxy's URL may be used. By default, all schemes.
   package var proxySchemes: Set<AuthenticationOffer.Scheme> = [.basic, .digest, .ntlm, .negotiate]
-  /// Whether the credential of a proxy's URL is sent preemptively with Basic, without waiting for the proxy's challenge. True by
+  /// Whether the credential in the proxy's URL is sent preemptively with Basic, before the proxy sends a challenge. True by
   /// default.
   package var sendsProxyCredentialFirst = true
 
-  /// Creates known credentials that consist only of the credentials in the URLs of proxies.
+  /// Creates known credentials that consist only of those in the URLs of proxies.
   package init(proxyCredential: @escaping @Sendable (Proxy) -> PasswordCredential?) {
     self.proxyCredential = proxyCredential
   }
 }
 
 extension PasswordCredential {
-  /// Returns whether a scheme can use the credential. NTLM requires a user name. Negotiate requires an empty user name, because
-  /// it uses the Kerberos ticket of the process's user.
+  /// Returns whether an authentication scheme can use this credential. NTLM requires a user name. Negotiate requires an empty user
+  /// name, because it uses the Kerberos ticket of the process's user.
   func suits(_ scheme: AuthenticationOffer.Scheme) -> Bool {
     switch scheme {
     case .basic, .digest: true

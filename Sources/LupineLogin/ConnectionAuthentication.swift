@@ -5,73 +5,75 @@ import LupineAuthentication
 import LupineEngine
 import Synchronization
 
-/// One task's authenticated connection to an origin, or to a proxy that forwards the task's requests.
+/// The NTLM or Negotiate authentication of one task's connection to an origin, or to a proxy that forwards the task's requests.
 final class ConnectionAuthentication: Sendable {
-  /// The field that the authentication adds to a request, and its requirements on the request's connection and content.
+  /// The additions to a request that authenticates its connection: a field, and requirements on the request's connection and
+  /// content.
   struct Preparation: Sendable {
-    /// The value of Authorization or Proxy-Authorization, or nil if the request has no such field.
+    /// The value of the Authorization or Proxy-Authorization field to send, or nil to send no such field.
     var value: String?
     var group: UInt64
-    /// Whether the request may be sent only on a connection that is already open in `group`. If false, a new connection may be
-    /// opened.
+    /// Whether the request may be sent only on a connection of the group `group` that is already open. If false, the engine may
+    /// open a new connection.
     var needsOpenConnection = false
-    /// Whether the request is sent without its content, because it only starts the handshake. The content is sent with the next
-    /// message.
+    /// Whether the request is sent without its content, because it only starts the NTLM handshake. The content is sent with the
+    /// next message of the handshake.
     var isAnnouncement = false
   }
 
-  /// The effect of a response on the authentication.
+  /// The effect of a response on the authentication of the connection.
   enum Verdict: Sendable, Hashable {
-    /// The response doesn't concern the authentication, or the connection is authenticated.
+    /// The connection is authenticated, or the response doesn't concern the authentication.
     case accepted
-    /// The request is sent again, without calling the delegate for a credential.
+    /// The client must send the request again, without asking the delegate for a credential.
     case resend
     /// The server has refused the credential.
     case refused
-    /// The server has accepted the credential without proving its own identity.
+    /// The server has accepted the credential, but hasn't proven its own identity.
     case untrusted
   }
 
   private enum Phase {
     case none
-    /// A credential was chosen. The next request uses an idle authenticated connection, or begins a handshake.
+    /// A credential was chosen. The task's next request uses an idle authenticated connection, or begins a handshake.
     case chosen
-    /// The next request carries the handshake's first message, on a connection in a new group.
+    /// The task's next request carries the first message of the NTLM or Negotiate handshake, on a connection in a new group.
     case begun
-    /// The request with the handshake's first message was prepared for sending.
+    /// The request with the handshake's first message was prepared. It may not have been sent.
     case announced(ConnectionHandshake)
-    /// The server has sent a token. The next request carries the answer to it.
+    /// The server has sent a token. The task's next request carries the client's answer to this token.
     case challenged(ConnectionHandshake, TokenAnswer)
-    /// The request with the answer to the server's token was prepared for sending.
+    /// The request with the answer to the server's token was prepared. It may not have been sent.
     case answered(ConnectionHandshake)
-    /// This task has authenticated the connection.
+    /// The connection was authenticated by this task.
     case established
-    /// An earlier task has authenticated the connection, which may have closed in the meantime.
+    /// The connection was authenticated by an earlier task. The connection may have closed in the meantime.
     case reused
   }
 
-  /// The answer to a server's token.
+  /// The client's answer to a server's NTLM or Negotiate token.
   private enum TokenAnswer {
-    /// The server's NTLM token. The answer to it is computed when the next request is prepared.
+    /// The server's NTLM token. The client computes its answer when it prepares the next request.
     case pending([UInt8])
-    /// The value of the Authorization field with the reply to the server's Negotiate token, or the reason why there is no reply.
+    /// The value of the Authorization field that answers the server's Negotiate token, or the reason why there is no answer.
     case known(Result<String, ConnectionHandshake.Failure>)
   }
 
   private struct State {
     var phase = Phase.none
     var use: (key: AuthenticatedConnections.Key, group: UInt64)?
-    /// Whether later tasks may use the authenticated connection.
+    /// Whether later tasks may use the connection that this task has authenticated.
     var isPassedOn = false
-    /// Whether the credential was chosen before the server sent a challenge.
+    /// Whether the task chose the credential before the server sent a challenge.
     var isPreemptive = false
-    /// The number of times that the task has begun a handshake again, because the server had ended the authentication of a
+    /// The number of times that the task has begun its handshake again, because the server had ended the authentication of a
     /// connection, or because a connection had been closed.
     var restartCount = 0
   }
 
-  /// The maximum value of `restartCount`: 1 per task. Without this limit, a server that ends the authentication after each request,
-  /// or closes the connection during each handshake, would keep a request going forever.
+  /// The maximum number of times that one task begins its handshake again: 1. Without this limit, a server that ends the
+  /// authentication after each request, or closes the connection during each handshake, would make the client send a request
+  /// forever.
   private static let restartsMax = 1
 
   private let session: SessionAuthentication
@@ -80,8 +82,8 @@ final class ConnectionAuthentication: Sendable {
 
   init(_ session: SessionAuthentication) { self.session = session }
 
-  /// Makes the authenticated connection available to later tasks with the same credential, if they may use it. Called when this
-  /// task has ended, or when its next request goes to another server.
+  /// Makes the task's authenticated connection available to later tasks with the same credential, if they may use it. Called when
+  /// this task has ended, or when its next request goes to another server.
   func end() {
     let ended = state.withLock { state in
       defer { state = State(restartCount: state.restartCount) }
@@ -91,8 +93,8 @@ final class ConnectionAuthentication: Sendable {
     session.connections.withLock { $0.putBack(use.group, use.key) }
   }
 
-  /// Records the credential that was chosen after a challenge. The next request to the credential's origin or proxy uses an idle
-  /// authenticated connection, or begins a handshake.
+  /// Records the credential that was chosen for an origin or a proxy. The next request to this server uses an idle authenticated
+  /// connection, or begins a handshake.
   func begin(_ key: AuthenticatedConnections.Key) {
     state.withLock { state in
       state.use = (key, 0)
@@ -117,14 +119,14 @@ final class ConnectionAuthentication: Sendable {
     }
   }
 
-  /// Stops using the connection if it leads to another server than `party`, for example after a redirect. If a later redirect leads
-  /// back to that server, a connection must be chosen again.
+  /// Stops using the authenticated connection if it leads to another server than `party`, for example after a redirect. After a
+  /// redirect back to the earlier server, a connection must be chosen again.
   func leave(for party: AuthenticationParty) {
     let isElsewhere = state.withLock { $0.use.map { $0.key.party != party } ?? false }
     if isElsewhere { end() }
   }
 
-  /// Whether a credential was chosen for `party`.
+  /// Returns whether a credential was chosen for the origin or the proxy `party`.
   func isFor(_ party: AuthenticationParty) -> Bool { state.withLock { $0.use?.key.party == party } }
 
   /// Whether the next call of `prepare` may block, because it requests a Kerberos ticket.
@@ -138,8 +140,8 @@ final class ConnectionAuthentication: Sendable {
     }
   }
 
-  /// Returns the additions to the next request to the origin or the proxy that the credential is for. Returns nil if no credential
-  /// was chosen.
+  /// Returns what to add to the next request to the origin or the proxy for which a credential was chosen. Returns nil if no
+  /// credential was chosen.
   ///
   /// - Parameters:
   ///   - isPassedOn: Whether the task may use a connection that an earlier task has authenticated, and pass its connection on to
@@ -159,8 +161,9 @@ final class ConnectionAuthentication: Sendable {
       case .none, .chosen: return nil
       case .established: break
       case .reused: preparation.needsOpenConnection = true
-      // In the phases `announced` and `answered`, the message of an earlier exchange hasn't reached the server: the exchange ended
-      // before it was sent, such as for lack of a network, or a proxy has refused the request. So another handshake begins.
+      // In the phases `announced` and `answered`, the message that was prepared earlier hasn't reached the server. Either the
+      // exchange ended before the message was sent, for example because there was no network, or a proxy refused the request.
+      // Therefore, another handshake begins.
       case .begun, .announced, .answered:
         guard var handshake = ConnectionHandshake(use.key) else { return nil }
         preparation.group = session.connections.withLock { $0.newGroup() }
@@ -199,8 +202,8 @@ final class ConnectionAuthentication: Sendable {
     }
   }
 
-  /// Handles a 401 or 407 response from the origin or the proxy that the credential is for, and returns the response's effect.
-  /// `challenges` are the challenges in the response.
+  /// Handles a 401 or 407 response from the origin or the proxy for which a credential was chosen, and returns the response's
+  /// effect. `challenges` are the challenges in the response.
   func receive(challenges: [Challenge]) -> Verdict {
     state.withLock { state in
       guard let use = state.use else { return .accepted }
@@ -223,8 +226,8 @@ final class ConnectionAuthentication: Sendable {
     }
   }
 
-  /// Handles a response other than 401 and 407 from the origin or the proxy that the credential is for, and returns the response's
-  /// effect. `challenges` are the challenges in the response.
+  /// Handles a response other than 401 and 407 from the origin or the proxy for which a credential was chosen, and returns the
+  /// response's effect. `challenges` are the challenges in the response.
   func receiveSuccess(challenges: [Challenge]) -> Verdict {
     state.withLock { state in
       guard let use = state.use else { return .accepted }
@@ -249,7 +252,8 @@ final class ConnectionAuthentication: Sendable {
     }
   }
 
-  /// Handles the failure of a request for which there was no open connection. Returns whether to send the request again.
+  /// Handles the failure of a request because the connection or the tunnel that it needs isn't open. Returns whether to send the
+  /// request again.
   func connectionIsMissing() -> Bool {
     state.withLock { state in
       switch state.phase {
@@ -267,7 +271,7 @@ final class ConnectionAuthentication: Sendable {
   }
 
   /// Continues the handshake `start` with the server's token in a 401 or 407 response. Returns false if the token completes the
-  /// handshake: the refusal is then final, because the server has authenticated the user, who lacks a permission.
+  /// handshake. The refusal is then final: the server has authenticated the user, but doesn't permit the request.
   private func proceed(_ state: inout State, _ start: ConnectionHandshake, after token: [UInt8]) -> Bool {
     guard start.scheme == .negotiate else {
       state.phase = .challenged(start, .pending(token))

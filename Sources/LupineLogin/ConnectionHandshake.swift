@@ -3,20 +3,21 @@
 import LupineAuthentication
 import LupineEngine
 
-/// One NTLM or Negotiate handshake with an origin or a proxy. This is a value type: its owner must guard it with a lock.
+/// The client's side of one NTLM or Negotiate handshake with an origin or a proxy. This is a value type: its owner must guard it
+/// with a lock.
 package struct ConnectionHandshake: Sendable {
   private enum Machine: Sendable {
     case ntlm(NTLMHandshake)
-    /// The Negotiate handshake, or nil before the first message. It is created late, because creating its security context may
-    /// block.
+    /// The Negotiate handshake, or nil until the first message is created. It isn't created earlier, because creating its security
+    /// context may block.
     case negotiate(NegotiateHandshake<AnySecurityContext>?)
   }
 
-  /// The reason why the handshake failed.
+  /// The reason why the NTLM or Negotiate handshake failed.
   package enum Failure: Error, Sendable, Hashable {
-    /// The server or proxy has refused the credential or the authentication scheme.
+    /// The origin or the proxy has refused the credential or the authentication scheme.
     case refused
-    /// The server has accepted the credential without proving its own identity.
+    /// The server has accepted the credential, but hasn't proven its own identity.
     case serverIsUnproven
     /// The client can't continue the handshake. The associated value states the cause and the remedy.
     case unable(String)
@@ -37,11 +38,12 @@ package struct ConnectionHandshake: Sendable {
     (scheme, party, credential) = (key.scheme, key.party, key.credential)
   }
 
-  /// Whether the request with the first message is sent without its content. True for NTLM, whose first message never completes the
-  /// handshake.
+  /// Whether the request with the handshake's first message is sent without its content. True for NTLM, whose first message never
+  /// completes the handshake.
   var announcesFirst: Bool { scheme == .ntlm }
 
-  /// Returns the value of Authorization or Proxy-Authorization that contains the first message. With Negotiate, the call may block.
+  /// Returns the value of the Authorization or Proxy-Authorization field with the handshake's first message. With Negotiate, the
+  /// call may block.
   ///
   /// - Parameters:
   ///   - binding: The channel binding of the server's TLS connections, or nil without TLS.
@@ -65,11 +67,11 @@ package struct ConnectionHandshake: Sendable {
     }
   }
 
-  /// Returns the value of Authorization or Proxy-Authorization that answers a 401 or 407 response.
+  /// Returns the value of the Authorization or Proxy-Authorization field that answers a 401 or 407 response.
   ///
   /// - Parameters:
   ///   - token: The token in the response's challenge, or nil if the challenge has none.
-  ///   - binding: The connection's channel binding, or nil without TLS.
+  ///   - binding: The channel binding of the TLS connection, or nil without TLS.
   ///   - sources: The sources of time and random bytes.
   mutating func answer(
     _ token: [UInt8]?, _ binding: ChannelBinding?, _ sources: AuthenticationSources
@@ -155,7 +157,8 @@ extension ConnectionHandshake.Failure {
 }
 
 extension [Challenge] {
-  /// Returns the token in the first challenge of this scheme. Returns nil if there is no such challenge, or if it has no token.
+  /// Returns the token in the first challenge with the scheme `scheme`. Returns nil if no challenge has this scheme, or if that
+  /// challenge has no token.
   func token(of scheme: AuthenticationOffer.Scheme) -> [UInt8]? {
     for offer in lazy.compactMap({ AuthenticationOffer($0) }) where offer.scheme == scheme {
       switch offer.content {

@@ -4,17 +4,17 @@
 import LupineAuthentication
 import LupineEngine
 
-/// The Digest authentications of one session.
+/// The Digest authentications of one session, with the protection spaces in which later requests use them.
 struct DigestSpaces: Sendable {
-  /// The origin or proxy, the realm and the credential of an authentication. Requests with different credentials never share an
-  /// authentication.
+  /// Identifies a Digest authentication by its origin or proxy, its realm and its credential. Requests with different credentials
+  /// never share an authentication.
   struct Key: Sendable, Hashable {
     let party: AuthenticationParty
     let realm: String
     let credential: PasswordCredential
   }
 
-  /// The Digest credentials of one request, and the key of the authentication that produced them.
+  /// The Digest credentials for one request, and the key of the authentication that computed them.
   struct Use: Sendable {
     let key: Key
     let proof: DigestProof
@@ -25,19 +25,19 @@ struct DigestSpaces: Sendable {
     /// The origin or the proxy that receives the Digest credentials.
     let party: AuthenticationParty
     let method: String
-    /// The request target as `party` receives it.
+    /// The request target in the form in which the origin or the proxy receives it.
     let target: String
-    /// The client nonce (cnonce), which is random.
+    /// The random client nonce (`cnonce`) of the Digest credentials.
     let clientNonce: String
     /// Returns the hash of the request's content, or nil if the content isn't known in advance.
     let contentHash: @Sendable (MessageDigest) -> [UInt8]?
   }
 
-  /// The maximum number of authentications: 256. Beyond this limit, the least recently used authentication is dropped. The server
-  /// then challenges the next request in its protection space again.
+  /// The maximum number of Digest authentications per session: 256. Beyond this limit, the least recently used one is dropped. The
+  /// server then challenges the next request in its protection space again.
   static let authenticationsMax = 256
-  /// The maximum number of origins and proxies whose history is kept: 1,024. Beyond this limit, the least recently used history
-  /// is dropped.
+  /// The maximum number of origins and proxies whose authentication history is stored: 1,024. Beyond this limit, the least recently
+  /// used history is dropped.
   static let partiesMax = 1_024
 
   private struct Authentication {
@@ -54,8 +54,8 @@ struct DigestSpaces: Sendable {
   private var histories: [AuthenticationParty: PartyHistory] = [:]
   private var useCount = 0
 
-  /// Returns the challenges of a response that the client may answer, strongest first. If `party` isn't protected by TLS or a Unix
-  /// socket, challenges weaker than those that it used before are omitted.
+  /// Returns the challenges of a response that the client may answer, strongest first. If the connection to `party` isn't protected
+  /// by TLS or a Unix socket, omits challenges that are weaker than those that `party` used before.
   func offers(in challenges: [Challenge], from party: AuthenticationParty) -> [AuthenticationOffer] {
     let history = histories[party]?.history ?? AuthenticationHistory()
     return AuthenticationOffer.ranked(challenges).filter {
@@ -63,7 +63,7 @@ struct DigestSpaces: Sendable {
     }
   }
 
-  /// Answers a challenge, stores the authentication for later requests, and returns the Digest credentials for `request`.
+  /// Answers a Digest challenge, stores the authentication for later requests, and returns the Digest credentials for `request`.
   mutating func answer(
     _ challenge: DigestChallenge, with credential: PasswordCredential, to request: CoveredRequest
   ) throws(DigestSession.Failure) -> Use {
@@ -75,7 +75,7 @@ struct DigestSpaces: Sendable {
     return use
   }
 
-  /// Begins the authentication with this key, or renews it, from a server's challenge. Afterward, `proof(with:for:)` returns
+  /// Starts the Digest authentication `key` with a server's challenge, or renews it. Afterward, `proof(with:for:)` returns
   /// credentials for requests. Returns false if OpenSSL's configuration forbids the hash function.
   mutating func begin(_ challenge: DigestChallenge, for key: Key) -> Bool {
     guard let session = try? session(challenge, for: key) else { return false }
@@ -89,11 +89,12 @@ struct DigestSpaces: Sendable {
     return try DigestSession(challenge, credential: key.credential)
   }
 
-  /// Returns whether a server has used Digest. If it has, it must not receive the password itself without TLS.
+  /// Returns whether the origin or the proxy `party` has used Digest. If it has, the client must not send it the password itself
+  /// without TLS.
   func hasUsedDigest(_ party: AuthenticationParty) -> Bool { histories[party] != nil }
 
-  /// Returns preemptive Digest credentials for a request. Returns nil if the request's target is outside the authentication's
-  /// protection space, or if the authentication was dropped.
+  /// Returns Digest credentials to send with a request before the server challenges it. Returns nil if the request's target is
+  /// outside the authentication's protection space, or if the authentication was dropped.
   mutating func proof(with key: Key, for request: CoveredRequest) -> Use? {
     guard var session = authentications[key]?.session, request.party == key.party,
       session.covers(request.target, at: key.party),
@@ -103,7 +104,7 @@ struct DigestSpaces: Sendable {
     return Use(key: key, proof: proof)
   }
 
-  /// Returns the keys of the authentications whose protection space contains `uri`, most recently used first. There may be
+  /// Returns the keys of the Digest authentications whose protection space contains `uri`, most recently used first. There may be
   /// several, because the protection spaces of different realms may overlap.
   func keys(covering uri: URI) -> [Key] {
     let party = AuthenticationParty.origin(uri.origin)
@@ -111,8 +112,8 @@ struct DigestSpaces: Sendable {
       .sorted { $0.value.lastUse > $1.value.lastUse }.map(\.key)
   }
 
-  /// Verifies the Authentication-Info of the response to the request with the credentials `use`, and stores its `nextnonce`. If the
-  /// verdict is `.forged`, drops the authentication.
+  /// Verifies the Authentication-Info in the response to a request with the Digest credentials `use`, and stores its `nextnonce`.
+  /// If the verdict is `.forged`, drops the authentication.
   mutating func verify(_ information: DigestInformation, for use: Use) -> DigestProof.Verdict {
     // The content hasn't arrived yet, so an `rspauth` that covers the content can't be verified.
     let verdict = use.proof.verify(information) { nil }
@@ -126,7 +127,7 @@ struct DigestSpaces: Sendable {
     return verdict
   }
 
-  /// Drops an authentication, because the server has refused its credential.
+  /// Drops the Digest authentication `key`, because the server has refused its credential.
   mutating func drop(_ key: Key) { authentications[key] = nil }
 
   private mutating func keep(_ session: DigestSession, for key: Key) {
@@ -155,8 +156,9 @@ extension DigestSession {
       contentHash: request.contentHash)
   }
 
-  /// Returns whether a request target is in the protection space of this authentication (RFC 7616 §3.3). If the challenge has
-  /// `domain`, one of the URIs in `domain` must be a prefix of the target. URIs of other origins are ignored, because the
+  /// Returns whether a request target is in the protection space of this Digest authentication (RFC 7616 §3.3).
+  ///
+  /// If the challenge has `domain`, one of its URIs must be a prefix of the target. URIs of other origins are ignored, because the
   /// credential is only for this origin. A proxy's protection space contains all requests to the proxy.
   fileprivate func covers(_ target: String, at party: AuthenticationParty) -> Bool {
     guard case .origin(let origin) = party, !challenge.domain.isEmpty else { return true }

@@ -6,20 +6,21 @@ import Synchronization
 
 /// One task's authentication to the proxy of its requests.
 ///
-/// The credential is the one that answered the proxy's challenge, or the one in the proxy's URL. Before the proxy sends a
-/// challenge, the engine sends the URL's credential preemptively with Basic.
+/// The credential is either the one that the caller chose for the proxy's challenge, or the one in the proxy's URL. Before the
+/// proxy sends a challenge, the engine sends the URL's credential preemptively with Basic.
 final class ProxyAuthentication: Sendable {
-  /// The credential that the authentication adds to a request, and its requirements on the request's connection and content.
+  /// The additions to a request that authenticates to a proxy: a credential, and requirements on the request's connection and
+  /// content.
   struct Preparation: Sendable {
     var authorization: ProxyAuthorization?
-    /// The group of the connections that the request may use. All requests in a group have the same credential. Tunnels without a
-    /// credential have a separate group. Nil for forwarded requests with Basic, Digest or no credential.
+    /// The group of connections that the request may use. All requests in a group have the same credential, and tunnels that were
+    /// opened without a credential have a group too. Nil for forwarded requests with Basic, Digest or no credential.
     var group: UInt64?
     var needsOpenConnection = false
     var isAnnouncement = false
   }
 
-  /// The credential and the scheme that the task has chosen for a proxy.
+  /// The credential that the task has chosen for a proxy, and the scheme that uses it.
   private struct Choice {
     let address: ProxyAddress
     let scheme: AuthenticationOffer.Scheme
@@ -40,15 +41,15 @@ final class ProxyAuthentication: Sendable {
     /// The Digest credentials that were sent with the latest forwarded request, or nil if there were none.
     var use: DigestSpaces.Use?
     var staleCount = 0
-    /// Whether the credential of the proxy's URL has already been tried as the answer to a challenge.
+    /// Whether the credential in the proxy's URL has already been tried as the answer to a challenge.
     var hasUsedOwn = false
-    /// The number of times that the task has created another first message for CONNECT, because another request had used the tunnel
-    /// that the previous message opened.
+    /// The number of times that the task has replaced the first handshake message for CONNECT, because another request had used the
+    /// tunnel that the previous message opened.
     var replacementCount = 0
   }
 
-  /// The maximum value of `replacementCount`: 3 per task, which is enough for concurrent requests. Without this limit, a proxy that
-  /// keeps closing tunnels would keep a request going forever.
+  /// The maximum number of times that one task replaces the first handshake message for CONNECT: 3, which is enough for concurrent
+  /// requests. Without this limit, a proxy that keeps closing tunnels would make the client send a request forever.
   private static let replacementsMax = 3
 
   private let session: SessionAuthentication
@@ -72,8 +73,8 @@ final class ProxyAuthentication: Sendable {
 
   // MARK: Answers
 
-  /// Returns the challenges of a response that the client is able and allowed to answer, strongest first. `party` is the proxy that
-  /// sent the response.
+  /// Returns the challenges of a proxy's response that the client is able and allowed to answer, strongest first. `party` is the
+  /// proxy.
   func offers(in challenges: [Challenge], from party: AuthenticationParty) -> [AuthenticationOffer] {
     session.spaces.withLock { $0.offers(in: challenges, from: party) }
   }
@@ -87,8 +88,8 @@ final class ProxyAuthentication: Sendable {
     return choose(offer, credential, proxy, for: request) ? .resend : .reject
   }
 
-  /// Returns whether to send the request again after a 407 response, without calling the delegate for a credential. True if the
-  /// nonce was stale, if the handshake has another message, or if the credential of the proxy's URL hasn't been tried yet.
+  /// Returns whether to send a request again after a 407 response, without asking the delegate for a credential. True if the nonce
+  /// was stale, if the handshake has another message, or if the credential in the proxy's URL hasn't been tried yet.
   ///
   /// - Parameters:
   ///   - challenges: The response's challenges.
@@ -161,15 +162,18 @@ final class ProxyAuthentication: Sendable {
 
   // MARK: Requests
 
-  /// Returns the additions to the next request. They contain the credential that the task has chosen for this proxy, or one that
-  /// the proxy has accepted earlier and that is still permitted. If there is neither, returns nil, and the engine sends the
-  /// credential of the proxy's URL. If the engine must not send that credential, returns additions that prevent it.
+  /// Returns what to add to the next request through this proxy: the credential that the task has chosen for the proxy, or one that
+  /// the proxy has accepted earlier and that is still permitted.
+  ///
+  /// If there is neither, returns nil, and the engine sends the credential in the proxy's URL. If the engine must not send that
+  /// credential, returns additions that prevent it.
   func prepare(_ request: EngineRequest, via proxy: Proxy) throws(ConnectionHandshake.Failure) -> Preparation? {
     state.withLock { $0.use = nil }
     guard let address = ProxyAddress(proxy) else { return nil }
     if let choice = choice(for: proxy, address, request) {
       let prepared = Self.isTunneled(request) ? try tunnel(choice, request) : try forward(choice, request)
-      // If there are no credentials, the password in the proxy's URL isn't sent in their place.
+      // If the task has no credential for the proxy, these additions prevent the engine from sending the password in the proxy's
+      // URL instead.
       return prepared ?? Self.withoutCredential(request)
     }
     let party = AuthenticationParty.proxy(address)
@@ -178,8 +182,8 @@ final class ProxyAuthentication: Sendable {
     return isBasicDangerous || isWithheld ? Self.withoutCredential(request) : nil
   }
 
-  /// Returns the additions to a request that doesn't send the credential of the proxy's URL. Tunnels without a credential are in a
-  /// separate group, because a request that relies on the URL's credential must not use such a tunnel.
+  /// Returns the additions that prevent the engine from sending the credential in the proxy's URL with a request. Tunnels without a
+  /// credential are in a separate group, because a request that relies on the URL's credential must not use such a tunnel.
   private static func withoutCredential(_ request: EngineRequest) -> Preparation {
     Preparation(
       authorization: ProxyAuthorization(nil), group: isTunneled(request) ? AuthenticatedConnections.bareGroup : nil)
@@ -248,13 +252,13 @@ final class ProxyAuthentication: Sendable {
 
   // MARK: Responses
 
-  /// Handles the head of a response other than 407, and returns the response's effect. Such a response means that the proxy has
-  /// accepted the credential.
+  /// Handles the head of a response other than 407, which means that the proxy has accepted the credential. Returns the response's
+  /// effect on the authentication.
   func receive(
     _ head: ResponseHead, to request: EngineRequest, via proxy: Proxy
   ) -> ConnectionAuthentication.Verdict {
     let (choice, use) = state.withLock { ($0.choice, $0.use) }
-    // After a redirect, the request may use another proxy than the one that the credential is for.
+    // After a redirect, the request may use a proxy for which the credential wasn't chosen.
     guard let choice, choice.address == ProxyAddress(proxy) else { return .accepted }
     session.connections.withLock { $0.note(choice.accepted, by: choice.address) }
     // In a tunnel, the head comes from the origin instead of the proxy.
@@ -267,12 +271,12 @@ final class ProxyAuthentication: Sendable {
     return verdict == .forged ? .untrusted : .accepted
   }
 
-  /// Returns whether the request is sent through a tunnel. The proxy's credential is then sent only with CONNECT, not with the
-  /// request.
+  /// Returns whether the request is sent through a tunnel. If it is, the client sends the proxy's credential only with CONNECT, not
+  /// with the request.
   private static func isTunneled(_ request: EngineRequest) -> Bool { request.uri.origin.scheme == .https }
 }
 
-/// A task's answers to the challenges of one proxy.
+/// Answers the challenges that one task receives from one proxy.
 struct ProxyAnswering: ChallengeAnswering {
   let authentication: ProxyAuthentication
   let proxy: Proxy
@@ -288,11 +292,11 @@ struct ProxyAnswering: ChallengeAnswering {
   }
 }
 
-/// The handshakes of NTLM and Negotiate that authenticate CONNECT. All messages are sent on the connection that becomes the
-/// tunnel.
+/// Creates the NTLM and Negotiate handshakes that authenticate CONNECT requests. All messages of a handshake are sent on the
+/// connection that becomes the tunnel.
 enum TunnelHandshake {
-  /// Returns the first message with a closure that reacts to the proxy's responses to CONNECT. With Negotiate, the call may block.
-  /// The closure runs on an event loop (see `SecurityContext`).
+  /// Returns the handshake's first message for CONNECT, together with a closure that answers the proxy's responses to CONNECT. With
+  /// Negotiate, the call may block. The closure runs on an event loop (see `SecurityContext`).
   static func authorization(
     _ key: AuthenticatedConnections.Key, _ sources: AuthenticationSources
   ) throws(ConnectionHandshake.Failure) -> ProxyAuthorization? {

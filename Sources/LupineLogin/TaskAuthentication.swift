@@ -5,26 +5,27 @@ import LupineAuthentication
 import LupineEngine
 import Synchronization
 
-/// One task's authentication to origins. Keeps the latest Digest credentials, with which it verifies the server's
-/// Authentication-Info.
+/// One task's authentication to origins. Stores the latest Digest credentials, because the server's Authentication-Info is verified
+/// with them.
 final class TaskAuthentication: ChallengeAnswering {
-  /// The maximum number of consecutive stale nonces: 8. Servers limit the uses of a nonce, for example to 5 (squid), and
-  /// concurrent requests can use up a new nonce too. Without this limit, a server could keep a request going forever.
+  /// The maximum number of consecutive responses that declare the nonce stale: 8. Servers limit the uses of a nonce, for example to
+  /// 5 (squid), and concurrent requests can use up a new nonce too. Without this limit, a server could make the client send a
+  /// request forever.
   static let staleNoncesMax = 8
 
   private enum Phase {
-    /// The latest request has no Digest credentials.
+    /// The task's latest request has no Digest credentials.
     case unused
-    /// The Digest credentials answer a challenge and haven't been sent yet.
+    /// The client has computed Digest credentials that answer a challenge, but hasn't sent them yet.
     case answered(DigestSpaces.Use)
-    /// The Digest credentials have been sent.
+    /// The client has sent these Digest credentials.
     case sent(DigestSpaces.Use)
   }
 
   private struct State {
     var phase = Phase.unused
-    /// The Digest credentials that answered a challenge and are in the transfer's Authorization field. The field remains after a
-    /// redirect within the origin.
+    /// The Digest credentials that answered a challenge and are in the Authorization field of the task's requests. The field
+    /// remains after a redirect within the origin.
     var carried: DigestSpaces.Use?
     /// The number of consecutive responses whose challenge declared the nonce stale.
     var staleCount = 0
@@ -46,7 +47,7 @@ final class TaskAuthentication: ChallengeAnswering {
   /// Creates the authentication of one task.
   ///
   /// - Parameters:
-  ///   - session: The authentications of the task's session.
+  ///   - session: The authentication state that the session's tasks share.
   ///   - known: The credentials that may be sent preemptively in protection spaces that are already known.
   init(_ session: SessionAuthentication, _ known: KnownCredentials) {
     self.session = session
@@ -73,8 +74,8 @@ final class TaskAuthentication: ChallengeAnswering {
     }
   }
 
-  /// Returns the value of Authorization that answers a challenge. Returns nil if the challenge can't be answered, for example
-  /// because the server accepts only `auth-int` and the request's content isn't known in advance.
+  /// Returns the value of the Authorization field that answers a Digest challenge. Returns nil if the client can't answer the
+  /// challenge, for example because the server accepts only `auth-int` and the request's content isn't known in advance.
   func answer(_ challenge: DigestChallenge, with credential: PasswordCredential, to request: EngineRequest) -> String? {
     let covered = covered(request)
     guard let use = session.spaces.withLock({ try? $0.answer(challenge, with: credential, to: covered) }) else {
@@ -85,8 +86,8 @@ final class TaskAuthentication: ChallengeAnswering {
     return use.proof.fieldValue
   }
 
-  /// Returns the value of Authorization with which to repeat a request whose nonce was stale. Uses the same credential as the
-  /// request did, so that the delegate isn't called again.
+  /// Returns the value of the Authorization field with which to repeat a request whose nonce was stale. The credential is that of
+  /// the refused request, so the delegate isn't asked again.
   ///
   /// Returns nil if the response doesn't report a stale nonce, or if more than `staleNoncesMax` consecutive nonces were stale. If
   /// the response is a 401, it then also drops the authentication.
@@ -118,9 +119,9 @@ final class TaskAuthentication: ChallengeAnswering {
 
   /// Sets the Authorization field of a request before it is sent.
   ///
-  /// Digest credentials are sent only once. After a redirect, new ones replace them, unless the target is outside the protection
-  /// space: then the field is removed. A request without Authorization gets preemptive Digest credentials if this session has
-  /// used a known credential for a protection space that contains the request's URI.
+  /// Digest credentials are sent only once. After a redirect, new credentials replace them, or the field is removed if the target
+  /// is outside the protection space. A request without Authorization gets preemptive Digest credentials if this session has used a
+  /// known credential for a protection space that contains the request's URI.
   func prepare(_ request: inout EngineRequest) {
     let given = request.fields.first("Authorization")
     var (phase, carried) = state.withLock { ($0.phase, $0.carried) }
@@ -141,15 +142,15 @@ final class TaskAuthentication: ChallengeAnswering {
     if let use { request.fields.append(name: "Authorization", value: use.proof.fieldValue) }
   }
 
-  /// Verifies the Authentication-Info of the response to the latest request. Returns false if its proof is wrong: the sender of the
-  /// response doesn't know the password, and the response must not be trusted.
+  /// Verifies the Authentication-Info in the response to the task's latest request. Returns false if its `rspauth` is wrong. The
+  /// sender of the response then doesn't know the password, so the response must not be trusted.
   func verify(_ fields: Fields) -> Bool {
     guard let value = fields.list("Authentication-Info"), let use = state.withLock({ $0.use }) else { return true }
     return session.spaces.withLock { $0.verify(DigestInformation(value), for: use) } != .forged
   }
 
-  /// Returns Digest credentials to send preemptively. Returns nil if the session hasn't used a known credential for a protection
-  /// space that contains the request's URI.
+  /// Returns Digest credentials to send before the server challenges the request. Returns nil if the session hasn't used a known
+  /// credential for a protection space that contains the request's URI.
   private func preemptiveUse(for request: EngineRequest) -> DigestSpaces.Use? {
     guard let credential = known.credential else { return nil }
     let keys = session.spaces.withLock { $0.keys(covering: request.uri) }
@@ -174,7 +175,7 @@ final class TaskAuthentication: ChallengeAnswering {
 }
 
 extension RequestBody {
-  /// The bytes of the body, or nil if a part of the body isn't in memory.
+  /// The bytes of the request body, or nil if a part of the body isn't in memory.
   var bytesInMemory: [UInt8]? {
     var output: [UInt8] = []
     for segment in segments {

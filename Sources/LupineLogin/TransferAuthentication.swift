@@ -4,18 +4,18 @@ package import LupineAuthentication
 package import LupineEngine
 import Synchronization
 
-/// The authentication of one task. Created when the task receives its first challenge, or when the task starts if the session has
-/// already answered a challenge.
+/// The authentication of one task to origins and proxies. Created when the task receives its first challenge, or when the task
+/// starts if the session has already answered a challenge.
 package final class TransferAuthentication: Sendable {
-  /// How to continue after a request was refused, without calling the delegate for a credential.
+  /// How a task continues after a server refused its request, without asking the delegate for a credential.
   package enum Continuation: Sendable, Equatable {
-    /// Send the request again with this value of Authorization.
+    /// Send the request again, with this value of the Authorization field.
     case authorize(String)
-    /// Send the request again. `prepare` adds the credentials.
+    /// Send the request again. `prepare` adds the credentials to it.
     case resend
   }
 
-  /// The latest request that was prepared, with its proxy.
+  /// The task's latest prepared request, with the proxy through which it is sent.
   private struct Sent {
     let request: EngineRequest
     let proxy: Proxy?
@@ -26,7 +26,7 @@ package final class TransferAuthentication: Sendable {
   private let known: KnownCredentials
   private let sent = Mutex<Sent?>(nil)
 
-  /// Creates the authentication of one task of a session. `known` are the credentials that the task may send without calling the
+  /// Creates the authentication of one task of a session. `known` are the credentials that the task may send without asking the
   /// delegate.
   package init(_ session: SessionAuthentication, _ known: KnownCredentials) {
     origin = TaskAuthentication(session, known)
@@ -36,14 +36,14 @@ package final class TransferAuthentication: Sendable {
 
   // MARK: Requests
 
-  /// Returns whether `prepare` may block for a request through this proxy (nil for none), because a security context requests a
-  /// Kerberos ticket.
+  /// Returns whether `prepare` may block for a request through this proxy, because GSSAPI requests a Kerberos ticket. `proxy` is
+  /// nil for a request without a proxy.
   package func mayBlock(via proxy: Proxy?) -> Bool {
     origin.connection.mayBlock || proxy.map { self.proxy.mayBlock(via: $0) } == true
   }
 
-  /// Makes the next request to an origin authenticate its connection, without waiting for a challenge. Returns false and has no
-  /// effect if the scheme isn't NTLM or Negotiate, or can't use the credential.
+  /// Makes the next request to an origin begin an NTLM or Negotiate handshake without waiting for a challenge. Returns false and
+  /// has no effect if the scheme isn't NTLM or Negotiate, or can't use the credential.
   package func begin(
     _ scheme: AuthenticationOffer.Scheme, with credential: PasswordCredential, at target: Origin
   ) -> Bool {
@@ -52,13 +52,13 @@ package final class TransferAuthentication: Sendable {
     return true
   }
 
-  /// Prepares a request before it is sent: adds the credentials, and makes the request use the connection that they authenticate.
+  /// Prepares a request before it is sent: adds the credentials, and selects the connection that they authenticate.
   ///
   /// - Parameters:
   ///   - request: The request.
   ///   - proxy: The proxy of the request, or nil if the request is sent directly to the origin.
-  ///   - certificate: A closure that returns the server's certificate in DER from the task's latest TLS connection, or nil
-  ///     without TLS.
+  ///   - certificate: A closure that returns the server's certificate in DER from the task's latest TLS connection, or nil without
+  ///     TLS.
   package func prepare(
     _ request: inout EngineRequest, via proxy: Proxy?, certificate: () -> [UInt8]?
   ) throws(ConnectionHandshake.Failure) {
@@ -75,16 +75,16 @@ package final class TransferAuthentication: Sendable {
       proxyAuthorization: proxied?.authorization)
   }
 
-  /// Replaces the Authorization field if NTLM or Negotiate authenticates the connection to the origin, and returns the additions to
-  /// the request. Otherwise, returns nil.
+  /// Replaces the request's Authorization field if NTLM or Negotiate authenticates the connection to the origin, and returns the
+  /// other additions to the request. Returns nil if neither scheme does.
   private func bound(
     _ request: inout EngineRequest, tunnel: UInt64?, isForwarded: Bool, _ certificate: () -> [UInt8]?
   ) throws(ConnectionHandshake.Failure) -> ConnectionAuthentication.Preparation? {
     let party = AuthenticationParty.origin(request.uri.origin)
     origin.connection.leave(for: party)
     if !request.fields.contains("Authorization"), tunnel == nil, !isForwarded { reuseConnection(to: party) }
-    // The group of a tunnel belongs to the proxy's credential, so later tasks can't use a connection that is authenticated within
-    // it.
+    // The group of a tunnel belongs to the proxy's credential. Later tasks therefore can't use an origin's connection that is
+    // authenticated within the tunnel.
     guard origin.connection.isFor(party),
       let prepared = try origin.connection.prepare(isPassedOn: tunnel == nil, certificate: certificate)
     else { return nil }
@@ -108,7 +108,7 @@ package final class TransferAuthentication: Sendable {
 
   // MARK: Responses
 
-  /// Decides from a response's head whether the response may be delivered. Called before the body is delivered.
+  /// Determines from a response's head whether the response may be delivered to the caller. Called before the body is delivered.
   package func verdict(on head: ResponseHead) -> ResponseVerdict {
     guard let sent = sent.withLock({ $0 }) else { return .trusted }
     if let via = sent.proxy, head.status != 407 || sent.request.uri.origin.scheme == .https {
@@ -129,8 +129,8 @@ package final class TransferAuthentication: Sendable {
     }
   }
 
-  /// Returns how to continue after a refused request, if that is possible without calling the delegate for a credential. Otherwise,
-  /// returns nil.
+  /// Returns how to continue after a server refused a request, if that is possible without asking the delegate for a credential.
+  /// Otherwise, returns nil.
   package func continuation(
     after cause: AuthenticationRefusal, _ request: EngineRequest, via proxy: Proxy?
   ) -> Continuation? {
@@ -154,8 +154,8 @@ package final class TransferAuthentication: Sendable {
     }
   }
 
-  /// Returns the challenges of a refused request and the server that sent them. Returns nil if a credential can't help, for example
-  /// because the connection that the request requires is closed.
+  /// Returns the challenges for a refused request, and the server that sent them. Returns nil if a credential can't help, for
+  /// example because the connection that the request requires is closed.
   package func question(
     of cause: AuthenticationRefusal, _ request: EngineRequest, via proxy: Proxy?
   ) -> AuthenticationQuestion? {
@@ -187,7 +187,7 @@ package final class TransferAuthentication: Sendable {
 }
 
 extension Proxy {
-  /// Returns whether the proxy forwards the request instead of opening a tunnel for it.
+  /// Returns whether this proxy forwards the request, instead of opening a tunnel for it.
   fileprivate func forwards(_ request: EngineRequest) -> Bool {
     ProxyAddress(self) != nil && request.uri.origin.scheme == .http
   }

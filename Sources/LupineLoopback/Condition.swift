@@ -3,7 +3,8 @@
 internal import Glibc
 package import LupineReactor
 
-/// A value protected by a lock. Threads can wait for changes of the value, and each change wakes all of them.
+/// A value that is protected by a lock. Threads can wait until the value meets a condition, and each change of the value wakes all
+/// of them.
 package final class Condition<State: Sendable>: Sendable {
   // SAFETY: accessed only while `mutex` is locked.
   nonisolated(unsafe) private var value: State
@@ -11,7 +12,7 @@ package final class Condition<State: Sendable>: Sendable {
   nonisolated(unsafe) private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   nonisolated(unsafe) private let changed: UnsafeMutablePointer<pthread_cond_t>
 
-  /// Creates a condition with an initial value.
+  /// Creates the object with an initial value.
   package init(_ value: State) {
     self.value = value
     // SAFETY: both objects must keep their address while in use, so they are on the heap until deinit.
@@ -51,8 +52,8 @@ package final class Condition<State: Sendable>: Sendable {
     return body(&value)
   }
 
-  /// Blocks until `isMet` returns true for the value, or until `deadline` has passed. If `deadline` is nil, there is no limit.
-  /// Returns whether `isMet` returned true.
+  /// Blocks the thread until `isMet` returns true for the value, or until `deadline` has passed. If `deadline` is nil, there is no
+  /// limit. Returns whether `isMet` returned true.
   package func wait(until deadline: Instant? = nil, _ isMet: (State) -> Bool) -> Bool {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

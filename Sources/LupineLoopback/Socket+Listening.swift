@@ -18,7 +18,7 @@ extension Socket {
     return result
   }
 
-  /// Creates a socket that listens on 127.0.0.1, on a port that the kernel chooses.
+  /// Creates a blocking socket that listens on 127.0.0.1, on a port that the kernel chooses.
   package static func listenOnLoopback(backlog: Int) throws(SystemError) -> Socket {
     guard let address = SocketAddress(numeric: "127.0.0.1", port: 0) else { preconditionFailure("a numeric address") }
     return try listen(on: address, backlog: backlog)
@@ -41,7 +41,7 @@ extension Socket {
     }
   }
 
-  /// Receives bytes on a blocking socket. Returns an empty array at the end of the data.
+  /// Receives bytes on a blocking socket. Returns an empty array when the peer has closed its sending side.
   package func receive() throws(SystemError) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: 64 * 1024)
     guard let count = try receive(into: &buffer) else { preconditionFailure("an accepted socket blocks") }
@@ -49,7 +49,7 @@ extension Socket {
     return buffer
   }
 
-  /// Closes both directions of the connection. Threads blocked in `accept` or `receive` on this socket return.
+  /// Closes both directions of the connection. Threads that are blocked in `accept` or `receive` on this socket return.
   package func shutdownBoth() {
     _ = shutdown(number, CInt(SHUT_RDWR))
   }

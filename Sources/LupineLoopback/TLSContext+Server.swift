@@ -4,14 +4,14 @@ internal import CLupineOpenSSL
 package import LupineTLS
 
 extension TLSContext {
-  /// Creates the context of a server.
+  /// Creates a TLS context for a server.
   ///
   /// - Parameters:
   ///   - serverCertificatePEM: The server's certificate. Further certificates in the text are sent as its chain.
   ///   - privateKeyPEM: The key of the server's certificate.
   ///   - applicationProtocols: The protocols that ALPN may select, most preferred first.
-  ///   - versions: The TLS versions allowed.
-  ///   - clientAuthorityPEM: If set, the server requests a certificate of this authority.
+  ///   - versions: The TLS versions that the server accepts.
+  ///   - clientAuthorityPEM: If set, the server requests a client certificate that this authority has issued.
   ///   - requiresClientCertificate: Whether a client must present the requested certificate.
   ///   - stapledResponse: An OCSP response in DER for clients that request one, or empty for none.
   /// - Throws: `TLSError.Code.configuration` if the certificate and the key can't be used together.
@@ -58,7 +58,7 @@ extension TLSContext {
 
 /// The data that the callbacks of a server's TLS context send during a handshake.
 private final class ServerAnswers: Sendable {
-  /// The supported application protocols, in ALPN's encoding (RFC 7301 §3.1).
+  /// The application protocols that the server supports, in ALPN's encoding (RFC 7301 §3.1).
   let protocols: [UInt8]
   /// The DER-encoded OCSP response that the server staples to its handshakes. Empty if it staples none.
   let staple: [UInt8]
@@ -69,7 +69,7 @@ private final class ServerAnswers: Sendable {
   }
 }
 
-/// OpenSSL's callback for a client that requests an OCSP response. Staples the response of the server's context.
+/// OpenSSL's callback for a client that requests a stapled OCSP response. Staples the response of the server's context.
 private let serveStaple: lupine_staple_callback = { ssl, argument in
   guard let ssl, let argument else { return SSL_TLSEXT_ERR_NOACK }
   // SAFETY: the argument is the context's ServerAnswers, and OpenSSL copies the bytes.
@@ -95,7 +95,8 @@ private let chooseProtocol: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenCou
   return SSL_TLSEXT_ERR_ALERT_FATAL
 }
 
-/// Returns the range of each name in a protocol_name_list (RFC 7301 §3.1). Stops at a name that extends beyond the end of the list.
+/// Returns the range of each name in a ProtocolNameList of ALPN (RFC 7301 §3.1). Stops at a name that extends beyond the end of the
+/// list.
 private func alpnNames(_ list: some RandomAccessCollection<UInt8>) -> [Range<Int>] {
   let bytes = Array(list)
   var ranges: [Range<Int>] = []

@@ -17,13 +17,13 @@ extension TLSSession {
     return SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED) == 1 && SSL_do_handshake(ssl) == 1
   }
 
-  /// Queues another session ticket (RFC 8446 §4.6.1). Returns false if the session can't send it.
+  /// Queues another session ticket for the client (RFC 8446 §4.6.1). Returns false if the session can't send it.
   package mutating func sendTicket() -> Bool {
     defer { ERR_clear_error() }
     return SSL_new_session_ticket(ssl) == 1 && SSL_do_handshake(ssl) == 1
   }
 
-  /// Queues a HelloRequest, which requests a new handshake (RFC 5246 §7.4.1.1). Returns false if the session can't send
+  /// Queues a HelloRequest, which asks the client for a new handshake (RFC 5246 §7.4.1.1). Returns false if the session can't send
   /// it.
   package mutating func requestRenegotiation() -> Bool {
     defer { ERR_clear_error() }

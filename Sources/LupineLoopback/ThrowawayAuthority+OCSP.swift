@@ -18,7 +18,7 @@ extension ThrowawayAuthority {
     }
   }
 
-  /// Returns a response in DER about a certificate of this authority.
+  /// Creates an OCSP response in DER about a certificate of this authority.
   ///
   /// - Parameters:
   ///   - identity: The certificate that the response is about.
@@ -67,7 +67,7 @@ extension ThrowawayAuthority {
     }
   }
 
-  /// Returns a revocation list in DER, signed by this authority.
+  /// Creates a certificate revocation list in DER, signed by this authority.
   ///
   /// - Parameters:
   ///   - revoked: The certificates on the list.
@@ -103,7 +103,7 @@ extension ThrowawayAuthority {
     return der(of: list.pointer, i2d_X509_CRL)
   }
 
-  /// Returns an OCSP response in DER that reports only an error, such as status 3 for tryLater (RFC 6960 §4.2.1).
+  /// Creates an OCSP response in DER that contains only an error status, such as 3 for tryLater (RFC 6960 §4.2.1).
   package static func ocspRefusal(status: Int32) -> [UInt8] { encode(status, nil) }
 
   private static func encode(_ status: Int32, _ basic: OpaquePointer?) -> [UInt8] {

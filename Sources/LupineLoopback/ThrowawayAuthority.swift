@@ -6,15 +6,15 @@ package import LupineTLS
 /// A certificate authority that issues short-lived certificates. Only for tests and the demo, because the authority's key is in
 /// unprotected memory.
 package struct ThrowawayAuthority: Sendable {
-  /// The validity period of a certificate, relative to the time of issue.
+  /// The validity period of an issued certificate, relative to the time of issue.
   package enum Validity: Sendable {
-    /// The certificate is valid from one hour ago, for 30 days.
+    /// The certificate has been valid for one hour, and remains valid for 30 days.
     case valid
-    /// The certificate is valid from one hour ago until one hour from now.
+    /// The certificate has been valid for one hour, and expires one hour from now.
     case endingInAnHour
     /// The certificate expired one day ago.
     case expired
-    /// The certificate is valid from tomorrow on.
+    /// The certificate becomes valid only tomorrow.
     case notYetValid
 
     fileprivate var seconds: ClosedRange<Int> {
@@ -48,13 +48,13 @@ package struct ThrowawayAuthority: Sendable {
   /// The authority's certificate and key.
   package let identity: Identity
 
-  /// Creates an authority with a new P-256 key and a self-signed certificate that may issue others.
+  /// Creates a certificate authority with a new P-256 key, and a self-signed certificate that may issue other certificates.
   package init(commonName: String = "Lupine throwaway CA") throws(TLSError) {
     identity = try certify(commonName, authorityExtensions, seconds: -60 * day...365 * day, issuer: nil)
   }
 
-  /// Creates an authority from any certificate, even one that isn't permitted to issue others, so that tests can check that clients
-  /// refuse the certificates of such an authority.
+  /// Creates a certificate authority from any certificate, even from one that may not issue others. Tests use it to check that
+  /// clients refuse the certificates of such an authority.
   package init(signingWith identity: Identity) {
     self.identity = identity
   }
@@ -140,7 +140,7 @@ private func leafExtensions(
   return extensions
 }
 
-/// Creates a new key and its certificate. `issuer` signs the certificate, which is self-signed if `issuer` is nil.
+/// Creates a new key and a certificate for it. `issuer` signs the certificate, which is self-signed if `issuer` is nil.
 private func certify(
   _ commonName: String, _ extensions: [(Int32, String)], seconds: ClosedRange<Int>,
   issuer: ThrowawayAuthority.Identity?
@@ -167,7 +167,7 @@ private func certify(
     privateKeyPEM: try pem { PEM_write_bio_PrivateKey($0, keyPointer, nil, nil, 0, nil, nil) == 1 })
 }
 
-/// Sets all parts of a certificate except the issuer, the extensions and the signature.
+/// Sets all parts of a certificate except its issuer, extensions and signature.
 private func describe(
   _ certificate: OpaquePointer, _ commonName: String, key: OpaquePointer, seconds: ClosedRange<Int>
 ) throws(TLSError) {
@@ -204,7 +204,7 @@ private func sign(
   }
 }
 
-/// Returns the PEM text that `write` writes to a memory BIO of OpenSSL.
+/// Returns the PEM text that the closure `write` writes to a memory BIO of OpenSSL.
 private func pem(_ write: (OpaquePointer) -> Bool) throws(TLSError) -> [UInt8] {
   guard let bio = Owned(BIO_new(BIO_s_mem()), freeing: { BIO_free($0) }), write(bio.pointer) else {
     throw .configurationFromQueue("PEM text can't be written.")

@@ -4,7 +4,8 @@
 internal import LupineLoopback
 internal import LupineReactor
 
-/// The open sockets and the running threads of a server. `OriginServer.stop` waits for these threads.
+/// The open sockets and the running threads of an `OriginServer`. Its method `stop` shuts the sockets down and waits for the
+/// threads.
 final class ConnectionRegistry: Sendable {
   private struct State: Sendable {
     var listener: Socket?
@@ -33,7 +34,8 @@ final class ConnectionRegistry: Sendable {
     condition.update { $0.requests += 1 }
   }
 
-  /// Starts a thread that runs `body`, and for which `awaitThreads` waits. `body` must release its sockets before it returns.
+  /// Starts a thread of the server that runs `body`. `awaitThreads` waits for this thread. `body` must release its sockets before
+  /// it returns.
   func startThread(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
     condition.update { $0.threads += 1 }
     do {
@@ -47,7 +49,8 @@ final class ConnectionRegistry: Sendable {
     }
   }
 
-  /// Registers an accepted connection and returns its index, or nil if the server has stopped.
+  /// Registers a connection that the server has accepted, and returns the connection's index. Returns nil if the server has
+  /// stopped.
   func admit(_ socket: Socket) -> Int? {
     condition.update { state in
       guard !state.isStopped else { return nil }
@@ -58,7 +61,7 @@ final class ConnectionRegistry: Sendable {
     }
   }
 
-  /// Returns the socket of the connection with this index, or nil if that connection is closed.
+  /// Returns the socket of the connection with this index, or nil if the connection is closed.
   func socket(_ index: Int) -> Socket? { condition.state.open[index] }
 
   /// Removes a connection from the registry. Its socket is closed when the last reference to it is released.
@@ -67,7 +70,7 @@ final class ConnectionRegistry: Sendable {
     _ = condition.update { $0.open.removeValue(forKey: index) }
   }
 
-  /// Blocks for `duration` and returns true. If the server stops earlier, returns false at once.
+  /// Blocks the thread for `duration`, and returns true. If the server stops earlier, returns false immediately.
   func pause(for duration: Duration) -> Bool {
     !condition.wait(until: .now + duration) { $0.isStopped }
   }

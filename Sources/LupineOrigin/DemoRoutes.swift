@@ -3,7 +3,7 @@
 internal import LupineCoding
 internal import LupineWire
 
-/// Serves a small set of paths for the demo, regardless of the request's method.
+/// Serves the paths that the demo requests, regardless of the request's method.
 package enum DemoRoutes {
   /// Returns the reply to a request for one of these paths, or a 404 for any other path:
   ///
@@ -42,7 +42,8 @@ package enum DemoRoutes {
     Array("\(JSONValue.object([("chunk", .number(number)), ("of", 5)]))\n".utf8)
   }
 
-  /// The pause between two chunks of `/stream`: 20 ms, long enough for them to arrive separately, and short enough for a test.
+  /// The pause between two chunks of `/stream`: 20 ms. It is long enough for the chunks to arrive separately, and short enough for
+  /// a test.
   private static let streamPause = Duration.milliseconds(20)
 
   private static func echo(_ request: ReceivedRequest) -> JSONValue {

@@ -19,7 +19,7 @@ package final class Gate: Sendable {
   /// Whether `open` has been called.
   package var isOpen: Bool { state.withLock { $0.isOpen } }
 
-  /// Opens the gate, so that all present and future waiters continue. Further calls have no effect.
+  /// Opens the gate, so that all threads and tasks that wait for it continue, now and later. Further calls have no effect.
   package func open() {
     let waiters = state.withLock { state in
       state.isOpen = true
@@ -30,7 +30,7 @@ package final class Gate: Sendable {
     for waiter in waiters { waiter() }
   }
 
-  /// Blocks the thread until the gate is open. A server's handlers use `Peer.wait(for:)` instead, which also returns when the
+  /// Blocks the thread until the gate is open. A server's handlers must use `Peer.wait(for:)` instead, which also returns when the
   /// server stops.
   package func waitBlocking() {
     Gate.waitBlocking(forAnyOf: [self])
@@ -54,7 +54,7 @@ package final class Gate: Sendable {
     _ = isPassed.wait { $0 }
   }
 
-  /// Calls `body` once. If the gate is open, calls it immediately. Otherwise, the thread that opens the gate calls it.
+  /// Calls `body` once: immediately if the gate is open, and otherwise on the thread that opens the gate.
   private func whenOpen(_ body: @escaping @Sendable () -> Void) {
     let isOpen = state.withLock { state in
       if !state.isOpen { state.waiters.append(body) }

@@ -63,26 +63,26 @@ extension JSONValue: CustomStringConvertible {
 }
 
 extension JSONValue: ExpressibleByStringLiteral {
-  /// Creates a JSON string.
+  /// Creates a JSON string from a string literal.
   package init(stringLiteral value: String) { self = .string(value) }
 }
 
 extension JSONValue: ExpressibleByIntegerLiteral {
-  /// Creates a JSON number.
+  /// Creates a JSON number from an integer literal.
   package init(integerLiteral value: Int) { self = .number(value) }
 }
 
 extension JSONValue: ExpressibleByBooleanLiteral {
-  /// Creates a JSON Boolean.
+  /// Creates a JSON Boolean from a Boolean literal.
   package init(booleanLiteral value: Bool) { self = .bool(value) }
 }
 
 extension JSONValue: ExpressibleByArrayLiteral {
-  /// Creates a JSON array.
+  /// Creates a JSON array from an array literal.
   package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 }
 
 extension JSONValue: ExpressibleByDictionaryLiteral {
-  /// Creates a JSON object with its members in the order of the literal.
+  /// Creates a JSON object from a dictionary literal, with the members in the literal's order.
   package init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(elements) }
 }

@@ -4,25 +4,24 @@ internal import LupineLoopback
 internal import LupineReactor
 internal import LupineTLS
 
-/// The maximum number of bytes that one read returns: 64 KiB, the size of the largest segment on loopback.
+/// The maximum number of bytes that one read from a client returns: 64 KiB, the size of the largest segment on loopback.
 private let readBytesMax = 64 * 1024
 
-/// The bytes that a client and the server exchange on a connection, with or without TLS. It isn't Sendable: only the connection's
-/// thread may use it.
+/// A byte stream between a client and the server, with or without TLS. It isn't Sendable: only the connection's thread may use it.
 protocol Line: AnyObject {
   var socket: Socket { get }
-  /// The negotiated TLS parameters, or nil if the connection has no TLS.
+  /// The negotiated TLS parameters of the connection, or nil if it has no TLS.
   var tlsInfo: TLSInfo? { get }
-  /// Blocks until bytes arrive, and returns them. Returns an empty array once the client has closed its side of the connection
-  /// (with TLS: once the client has sent close_notify).
+  /// Blocks until bytes arrive from the client, and returns them. Returns an empty array once the client has closed its sending
+  /// side (with TLS: once the client has sent close_notify).
   func read() throws -> [UInt8]
-  /// Blocks until the kernel has accepted all bytes.
+  /// Sends bytes to the client. Blocks until the kernel has accepted all of them.
   func write(_ bytes: [UInt8]) throws
   /// With TLS, sends close_notify, which announces the end of the server's data. Without TLS, does nothing. The socket stays open.
   func sayGoodbye() throws
 }
 
-/// A connection without TLS.
+/// A client's connection without TLS.
 final class PlainLine: Line {
   let socket: Socket
 
@@ -41,13 +40,14 @@ final class PlainLine: Line {
   func sayGoodbye() {}
 }
 
-/// A connection with TLS. Its records are sent on another `Line`: a socket, or the TLS connection to a proxy.
+/// A client's connection with TLS. The encrypted records are sent on another `Line`: a socket, or the TLS connection to a proxy.
 final class TLSLine: Line {
   private let below: any Line
   private var session: TLSSession
   private var plaintext = [UInt8](repeating: 0, count: readBytesMax)
 
-  /// The maximum number of bytes that are encrypted before they are sent: 256 KiB, so that a large body isn't in memory twice.
+  /// The maximum number of bytes that are encrypted before they are sent: 256 KiB. The limit prevents a large body from being in
+  /// memory twice.
   private static let writeBytesMax = 256 * 1024
 
   /// Performs the TLS handshake on the line `below`. `received` contains the bytes that were already read from the client.

@@ -1,7 +1,7 @@
 // OriginError: the errors of the origin server.
 
-/// An error of the server, which usually ends the handler of a connection. Errors of sockets, of TLS and of LupineWire have other
-/// types.
+/// An error of an `OriginServer`, which usually ends the handler of a connection. Errors of sockets, of TLS and of LupineWire have
+/// other types.
 package enum OriginError: Error, Sendable, Hashable {
   /// The address on which the server should listen isn't numeric.
   case notAnAddress(String)
@@ -9,19 +9,19 @@ package enum OriginError: Error, Sendable, Hashable {
   case malformedContentLength(String)
   case unsupportedTransferCoding(String)
   case bodyTooLarge(limit: Int)
-  /// The client closed the connection in the middle of a request.
+  /// The client closed the connection before it had sent its complete request.
   case truncatedRequest
-  /// A status or field that the handler passed isn't valid in a response head. The associated value names it. To send invalid
+  /// The handler passed a status or a field that isn't valid in a response head. The associated value names it. To send invalid
   /// bytes, use `Peer.send`.
   case invalidResponse(String)
-  /// The handler has already closed this connection.
+  /// The handler used the connection after it had closed it.
   case closed
   /// The server is stopping, so the handler must end.
   case stopped
 }
 
 extension OriginError: CustomStringConvertible {
-  /// A sentence that states the cause and the remedy.
+  /// A text that states the cause of the error and the remedy.
   package var description: String {
     switch self {
     case .notAnAddress(let text): "\"\(text)\" isn't a numeric address. Listen on 127.0.0.1 or ::1."
@@ -40,7 +40,7 @@ extension OriginError: CustomStringConvertible {
 }
 
 extension OriginError {
-  /// Whether the client's request caused the error, so that the server responds with 400.
+  /// Whether the client's request caused the error. If so, the server responds with 400.
   var isClientsFault: Bool {
     switch self {
     case .malformedRequestLine, .malformedContentLength, .unsupportedTransferCoding, .bodyTooLarge: true

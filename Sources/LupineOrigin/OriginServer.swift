@@ -4,7 +4,7 @@
 internal import LupineLoopback
 internal import LupineReactor
 
-/// An HTTP server that listens from `init` until `stop`, and calls its handler on a separate thread for each connection.
+/// An HTTP server that listens from `init` until `stop`. It calls its handler on a separate thread for each connection.
 package final class OriginServer: Sendable {
   /// The port on which the server listens: the port passed to `init`, or the port that the kernel chose.
   package let port: UInt16
@@ -12,10 +12,10 @@ package final class OriginServer: Sendable {
   package let url: String
   private let registry: ConnectionRegistry
 
-  /// Starts to listen on a numeric address. If `port` is 0, the kernel chooses a free port.
+  /// Creates a server that listens on a numeric address. If `port` is 0, the kernel chooses a free port.
   ///
-  /// With `tls`, the handler is only called after a successful handshake. When the handler returns or throws, the
-  /// server closes the connection.
+  /// With `tls`, the handler is only called after a successful handshake. When the handler returns or throws, the server closes the
+  /// connection.
   ///
   /// - Throws: `OriginError.notAnAddress`, or `SystemError` if the server can't listen.
   package init(
@@ -34,9 +34,10 @@ package final class OriginServer: Sendable {
     try registry.startThread(name: "origin-accept") { acceptor.run() }
   }
 
-  /// Starts a server that responds to each request with the result of `reply` and keeps connections alive.
+  /// Creates a server that responds to each request with the result of `reply`, and keeps connections alive. Throws the errors of
+  /// `init`.
   ///
-  /// The server responds to malformed requests with 400. Throws the errors of `init`.
+  /// The server responds to malformed requests with 400.
   package static func serving(
     tls: ServerIdentity? = nil, address: String = "127.0.0.1",
     _ reply: @escaping @Sendable (ReceivedRequest) throws -> Reply
@@ -56,11 +57,11 @@ package final class OriginServer: Sendable {
     registry.awaitThreads()
   }
 
-  /// The number of connections accepted so far, including those whose TLS handshake failed.
+  /// The number of connections that the server has accepted, including those whose TLS handshake failed.
   package var connectionCount: Int { registry.connectionCount }
   /// The number of open connections whose handlers haven't returned yet.
   package var openConnectionCount: Int { registry.openConnectionCount }
-  /// The number of request heads read so far on all connections.
+  /// The number of request heads that the server has read on all connections.
   package var requestCount: Int { registry.requestCount }
 }
 
@@ -69,7 +70,7 @@ private struct Acceptor: Sendable {
   let tls: ServerIdentity?
   let handler: @Sendable (Peer) throws -> Void
 
-  /// The delay before the server accepts connections again after the process has run out of descriptors or threads: 10 ms.
+  /// The delay after which the server accepts connections again if the process has run out of descriptors or threads: 10 ms.
   private static let retryPause = Duration.milliseconds(10)
 
   func run() {

@@ -4,7 +4,8 @@ internal import LupineReactor
 internal import LupineTLS
 internal import LupineWire
 
-/// The maximum size in bytes of a request body, which `readRequest` keeps in memory: 256 MiB, more than any test sends.
+/// The maximum size in bytes of a request body, because `readRequest` stores the whole body in memory: 256 MiB, more than any test
+/// sends.
 private let requestBodyBytesMax = 256 * 1024 * 1024
 
 extension Peer {
@@ -18,8 +19,8 @@ extension Peer {
     return request
   }
 
-  /// Reads the head of a request, without the body. Returns nil if the client has closed the connection instead of sending a
-  /// request.
+  /// Reads the head of the client's next request, without the body. Returns nil if the client has closed the connection instead of
+  /// sending a request.
   package func readHead() throws -> ReceivedRequest? {
     var parser = SectionParser(.request, limits: Limits())
     var raw: [UInt8] = []
@@ -94,8 +95,8 @@ extension Peer {
     unread.removeFirst(count)
   }
 
-  /// Blocks until bytes arrive, and returns true. If the client ends the connection instead, returns false between two requests,
-  /// and throws an error within a request.
+  /// Blocks until bytes arrive from the client, and returns true. If the client ends the connection instead, returns false between
+  /// two requests, and throws an error within a request.
   private func fill(isBetweenRequests: Bool) throws -> Bool {
     do {
       unread = try receive()
@@ -109,7 +110,8 @@ extension Peer {
   }
 }
 
-/// The framing of a request's body. A request with neither Transfer-Encoding nor Content-Length has no body (RFC 9112 §6.3).
+/// The framing of a request's body, which determines where the body ends. A request with neither Transfer-Encoding nor
+/// Content-Length has no body (RFC 9112 §6.3).
 private enum RequestFraming {
   case length(UInt64)
   case chunked

@@ -59,8 +59,8 @@ extension Peer {
     }
   }
 
-  /// Sends a reply in the form that the request's method and HTTP version require. For `.hold`, sends nothing, and returns when
-  /// the client has closed the connection.
+  /// Sends a reply in the form that the request's method and HTTP version require. If the reply is `.hold`, sends nothing, and
+  /// returns when the client has closed the connection.
   package func send(_ reply: Reply, to request: ReceivedRequest) throws {
     var fields = reply.fields
     if request.minorVersion == 0, request.isPersistent { fields.append(name: "Connection", value: "keep-alive") }

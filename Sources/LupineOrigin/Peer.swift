@@ -8,16 +8,17 @@ package import LupineTLS
 /// A client's connection, on which a server's handler reads requests and sends responses. It isn't Sendable; only the handler's
 /// thread may use it.
 package final class Peer {
-  /// The connection's index, counted from 0 in the order in which the server accepted its connections.
+  /// The index of the connection. The server counts the connections that it accepts from 0.
   package let connectionIndex: Int
-  /// The method of the last request, which is needed because a response to HEAD has no body (RFC 9110 §9.3.2).
+  /// The method of the latest request. It determines whether a response has a body, because a response to HEAD has none (RFC 9110
+  /// §9.3.2).
   var lastMethod = ""
-  /// The bytes that were received from the client, but not yet consumed by the handler.
+  /// The bytes that were received from the client, but that the handler hasn't read yet.
   var unread: [UInt8] = []
   let registry: ConnectionRegistry
   private var line: (any Line)?
 
-  /// Creates the peer of a registered connection. Returns nil if the registry has already removed the connection.
+  /// Creates the peer of the connection with this index. Returns nil if the connection is no longer in the registry.
   init?(index: Int, registry: ConnectionRegistry) {
     guard let socket = registry.socket(index) else { return nil }
     connectionIndex = index
@@ -25,7 +26,7 @@ package final class Peer {
     line = PlainLine(socket)
   }
 
-  /// The negotiated TLS parameters, or nil if the connection has no TLS.
+  /// The negotiated TLS parameters of the connection, or nil if it has no TLS.
   package var tlsInfo: TLSInfo? { line?.tlsInfo }
 
   /// Performs a TLS handshake as the server. All later bytes are sent with TLS. Use this method if a connection starts without TLS,
@@ -39,14 +40,14 @@ package final class Peer {
 }
 
 extension Peer {
-  /// Sends the text's UTF-8 bytes as they are, without HTTP framing. Blocks until the kernel has accepted them. Throws an error if
+  /// Sends the text's UTF-8 bytes to the client without HTTP framing. Blocks until the kernel has accepted them. Throws an error if
   /// the connection is lost.
   package func send(_ text: String) throws {
     try send(Array(text.utf8))
   }
 
-  /// Sends bytes as they are, without HTTP framing. Blocks until the kernel has accepted them. Throws an error if the connection is
-  /// lost.
+  /// Sends bytes to the client without HTTP framing. Blocks until the kernel has accepted them. Throws an error if the connection
+  /// is lost.
   package func send(_ bytes: [UInt8]) throws {
     try openLine().write(bytes)
   }
@@ -56,7 +57,7 @@ extension Peer {
     try openLine().socket.sendAll(bytes)
   }
 
-  /// Blocks until bytes arrive, and returns them. Returns an empty array if the client has closed its side of the connection.
+  /// Blocks until bytes arrive from the client, and returns them. Returns an empty array if the client has closed its sending side.
   package func receive() throws -> [UInt8] {
     if unread.isEmpty { return try openLine().read() }
     let bytes = unread
@@ -64,13 +65,13 @@ extension Peer {
     return bytes
   }
 
-  /// Blocks until the gate is open. Throws `OriginError.stopped` if the server stops first.
+  /// Blocks the thread until the gate is open. Throws `OriginError.stopped` if the server stops first.
   package func wait(for gate: Gate) throws(OriginError) {
     Gate.waitBlocking(forAnyOf: [gate, registry.stopped])
     if !gate.isOpen { throw .stopped }
   }
 
-  /// Blocks for `duration`. Throws `OriginError.stopped` if the server stops first.
+  /// Blocks the thread for `duration`. Throws `OriginError.stopped` if the server stops first.
   package func pause(for duration: Duration) throws(OriginError) {
     if !registry.pause(for: duration) { throw .stopped }
   }
@@ -82,32 +83,34 @@ extension Peer {
 }
 
 extension Peer {
-  /// A report on the end of a client's connection.
+  /// How a client's connection ended, and how much the handler left unread.
   package struct Ending: Sendable, Hashable {
     package enum Cause: Sendable, Hashable {
-      /// The client closed its side of the connection. With TLS, the client had sent close_notify.
+      /// The client closed its sending side. With TLS, it had sent close_notify before.
       case closed
-      /// The client closed its side of a TLS connection without sending close_notify.
+      /// The client closed its sending side of a TLS connection without close_notify.
       case truncated
-      /// The client reset the connection.
+      /// The client reset the TCP connection (RST).
       case reset
       /// The server stopped before the client ended the connection.
       case stopped
     }
 
     package let cause: Cause
-    /// The number of bytes that the server received before the end, but that the handler didn't read.
+    /// The number of bytes that the server had received when the connection ended, but that the handler didn't read.
     package let byteCount: Int
   }
 
-  /// Closes both directions with a FIN. With TLS, sends close_notify first. If the client has sent bytes that the handler didn't
-  /// read, the kernel also sends a reset. To avoid the reset, call `finishSending` and `awaitClose` instead.
+  /// Closes both directions of the connection with a FIN. With TLS, sends close_notify first.
+  ///
+  /// If the client has sent bytes that the handler didn't read, the kernel also sends a reset. To avoid the reset, call
+  /// `finishSending` and `awaitClose` instead.
   package func close() {
     finishSending()
     drop()
   }
 
-  /// Closes both directions with a reset. Data that the kernel hasn't sent is lost.
+  /// Closes both directions of the connection with a reset (RST). Data that the kernel hasn't sent yet is lost.
   package func reset() {
     line?.socket.resetOnClose()
     drop()
@@ -120,11 +123,10 @@ extension Peer {
     finishSendingWithoutNotify()
   }
 
-  /// Closes the sending direction without close_notify, as if the connection had been cut off during the response.
+  /// Closes the sending direction without TLS's close_notify, as if the connection had been cut off during the response.
   package func finishSendingWithoutNotify() { line?.socket.shutdownSending() }
 
-  /// Blocks until the client has closed its side of the connection or the server has stopped. Discards the bytes that still
-  /// arrive.
+  /// Blocks until the client has closed its sending side or the server has stopped. Discards the bytes that still arrive.
   package func awaitClose() throws(OriginError) -> Ending {
     let line = try openLine()
     var byteCount = unread.count
@@ -144,7 +146,7 @@ extension Peer {
     return Ending(cause: registry.isStopped ? .stopped : cause, byteCount: byteCount)
   }
 
-  /// Releases the socket, which is closed when no other reference to it exists.
+  /// Releases the connection's socket. The socket is closed when no other reference to it exists.
   private func drop() {
     line = nil
     registry.remove(connectionIndex)

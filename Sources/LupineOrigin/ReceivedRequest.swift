@@ -2,12 +2,13 @@
 
 package import LupineWire
 
-/// A request that the server has received from a client.
+/// A request that an `OriginServer` has received from a client.
 package struct ReceivedRequest: Sendable {
-  /// A decoded name with its value, from the query of the request target, or from a body in application/x-www-form-urlencoded.
+  /// A decoded name with its value, from the query of the request target or from a body of the type
+  /// application/x-www-form-urlencoded.
   package struct Item: Sendable, Hashable {
     package let name: String
-    /// The decoded value. Empty if no "=" follows the name.
+    /// The decoded value of the item. Empty if no "=" follows the name.
     package let value: String
 
     package init(name: String, value: String) {
@@ -17,14 +18,14 @@ package struct ReceivedRequest: Sendable {
   }
 
   package let method: String
-  /// The request target as received.
+  /// The request target as received, such as "/path?query".
   package let target: String
-  /// The minor version of HTTP: 0 for HTTP/1.0, and 1 for HTTP/1.1.
+  /// The minor version of HTTP in the request line: 0 for HTTP/1.0, and 1 for HTTP/1.1.
   package let minorVersion: UInt8
   package let fields: Fields
   /// The bytes of the request head as received, including the empty line at its end.
   package let rawHead: [UInt8]
-  /// The body, without the chunked coding.
+  /// The bytes of the request body, without the chunked coding.
   package internal(set) var body: [UInt8] = []
   /// The fields of the trailer section, which follows the last chunk of a chunked body.
   package internal(set) var trailers = Fields()
@@ -55,7 +56,7 @@ extension ReceivedRequest {
     return Item.decode(bytes[mark...].dropFirst())
   }
 
-  /// The items of the body, which is decoded as application/x-www-form-urlencoded.
+  /// The items of the body, which is parsed as application/x-www-form-urlencoded.
   package var form: [Item] { Item.decode(body) }
 
   /// Returns the value of the first query item with this name, or nil if there is none.

@@ -6,16 +6,16 @@ package import LupineTLS
 /// A server's TLS context with its certificate, and the certificate of the authority that issued it.
 package struct ServerIdentity: Sendable {
   let context: TLSContext
-  /// The authority's certificate in PEM, for use as the clients' trust anchor.
+  /// The certificate of the authority in PEM, which clients use as their trust root.
   package let authorityPEM: [UInt8]
 
-  /// Creates an identity from a certificate and its private key.
+  /// Creates a server's identity from a certificate and its private key.
   ///
   /// - Parameters:
   ///   - identity: The server's certificate and private key.
   ///   - authorityPEM: The certificate of the authority that issued the server's certificate.
   ///   - applicationProtocols: The protocols that ALPN may select, most preferred first.
-  ///   - versions: The TLS versions allowed.
+  ///   - versions: The TLS versions that the server accepts.
   ///   - clientAuthorityPEM: If not nil, the server requests a client certificate that was issued by this authority.
   ///   - requiresClientCertificate: Whether a client must present the requested certificate.
   ///   - stapledResponse: The OCSP response in DER that the server staples for clients that request one. If empty, the server
@@ -37,7 +37,8 @@ package struct ServerIdentity: Sendable {
     self.authorityPEM = authorityPEM
   }
 
-  /// Creates a new authority and a certificate that it issued, by default a valid one for this machine.
+  /// Creates a server's identity with a certificate that a new authority issues. By default, the certificate is valid and for
+  /// `localhost`.
   package static func throwaway(
     names: [String] = ["localhost"],
     addresses: [String] = ["127.0.0.1", "::1"],

@@ -15,8 +15,8 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// Returns a separate generator, seeded by this one. Parts of a program with separate generators get the same numbers whatever
-  /// the order in which the parts draw them.
+  /// Returns a new generator, which is seeded with the next number of this one. If each part of a program has its own generator,
+  /// the order in which the parts draw numbers doesn't change the numbers that each part gets.
   package mutating func fork() -> SplitMix64 { SplitMix64(seed: next()) }
 
   package mutating func number(_ range: ClosedRange<Int>) -> Int {

@@ -29,6 +29,6 @@ package struct RecordBytes {
     (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
   }
 
-  /// Encodes a text of a record: the number of its bytes as a 32-bit number, followed by the bytes.
+  /// Encodes a text for a record: the number of its bytes as a 32-bit number, followed by the bytes.
   package static func bytes(of text: some Collection<UInt8>) -> [UInt8] { bytes(of: UInt32(text.count)) + text }
 }

@@ -1,6 +1,6 @@
 // TransferDescription: the request and the properties of a background task, which rarely change after the task is created.
 
-/// A header field in a record.
+/// A header field of a request or response, as stored in the record of a background task.
 package struct RecordedField: Sendable, Hashable {
   package let name: String
   package let value: [UInt8]
@@ -11,11 +11,11 @@ package struct RecordedField: Sendable, Hashable {
   }
 }
 
-/// A background task: its request and the properties that the caller has set.
+/// The stored description of a background task: its request, and the properties that the caller has set.
 package struct TransferDescription: Sendable, Equatable {
   package enum Kind: Sendable, Equatable {
     case download
-    /// An upload of the file at this path.
+    /// An upload task, which sends the file at this path.
     case upload(path: String)
   }
 
@@ -23,9 +23,9 @@ package struct TransferDescription: Sendable, Equatable {
   package var url: String
   package var method: String
   package var fields: [RecordedField]
-  /// The names of the fields that aren't recorded, because they may be credentials.
+  /// The names of the request's fields that aren't stored on disk, because they may contain credentials.
   package var omittedNames: [String] = []
-  /// The body of a download's request, or empty if it has none.
+  /// The bytes of a download request's body. Empty if it has none.
   package var body: [UInt8] = []
   /// The request's timeout in seconds, or nil to use the session's timeout.
   package var timeout: Double?
@@ -34,7 +34,7 @@ package struct TransferDescription: Sendable, Equatable {
   package var handlesCookies = true
   package var mainDocument: String?
   package var taskDescription: String?
-  /// The date before which the request isn't sent, in seconds since 1970.
+  /// The date before which the request isn't sent, in seconds since 1970. Nil if the request may be sent immediately.
   package var earliestStart: Double?
   package var options = TransferOptions()
 
@@ -46,27 +46,28 @@ package struct TransferDescription: Sendable, Equatable {
   }
 }
 
-/// The progress of a background task, which its record preserves when the process ends.
+/// The progress of a background task, which is stored on disk so that a later process can continue the task.
 package struct TransferProgress: Sendable, Equatable {
   package enum Stage: UInt8, Sendable {
-    /// The task has never been resumed.
+    /// The background task was created, but has never been resumed.
     case created = 1
-    /// The request is sent, or is sent again after a delay. The number of bytes received is the size of the body's file.
+    /// The request has been sent, or waits to be sent again after a delay. The number of bytes received is the size of the body's
+    /// file.
     case running
-    /// The head of an upload's final response has arrived. The file must not be sent again.
+    /// The head of the final response to an upload has arrived. The uploaded file must not be sent again.
     case answered
-    /// The response is complete. Its body's file has `byteCount` bytes.
+    /// The response is complete. The file with its body has `byteCount` bytes.
     case finished
-    /// The delegate is being called with the complete response, and may already have moved the body's file.
+    /// The delegate is being called with the complete response. It may already have moved the body's file.
     case delivering
   }
 
   package var stage = Stage.created
-  /// The status code of the response. It is 0 before the stage `answered`.
+  /// The status code of the response, or 0 before the stage `answered`.
   package var status: UInt32 = 0
-  /// The size of the complete body in bytes, from the stage `finished` on.
+  /// The size of the complete response body in bytes, from the stage `finished` on. 0 before.
   package var byteCount: UInt64 = 0
-  /// The time when the task was first resumed, in milliseconds since 1970, or 0 if it hasn't been resumed.
+  /// The time when the background task was first resumed, in milliseconds since 1970, or 0 if it has never been resumed.
   package var startedAt: Int64 = 0
 
   package init(stage: Stage = .created, status: UInt32 = 0, byteCount: UInt64 = 0, startedAt: Int64 = 0) {
@@ -77,12 +78,12 @@ package struct TransferProgress: Sendable, Equatable {
   }
 }
 
-/// The head of a response, with which a later process resumes a download or delivers the response.
+/// The stored head of a response, from which a later process resumes a download or delivers the response.
 package struct TransferAnswer: Sendable, Equatable {
   package let url: String
   package let status: UInt32
   package let fields: [RecordedField]
-  /// Whether the body's file contains decoded bytes, so that Content-Length isn't the file's length.
+  /// Whether the body's file contains decoded bytes. If so, Content-Length isn't the length of the file.
   package let isDecoded: Bool
 
   package init(url: String, status: UInt32, fields: [RecordedField], isDecoded: Bool) {

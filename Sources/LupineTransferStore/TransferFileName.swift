@@ -6,18 +6,18 @@
 //   new-0000000000000001.task, new-0000000000000001.answer       a file that is being written
 //   lock                                                         the lock of the process that owns the session
 
-/// The name of a task's file.
+/// The name of a file that stores a part of a background task.
 package enum TransferFileName: Hashable, Sendable {
   case record(UInt64)
   case answer(UInt64)
   case body(UInt64)
-  /// A file that is being written.
+  /// The temporary name of a file that is being written.
   case temporary(String)
 
   package static let lock = "lock"
 
-  /// The maximum id of a task: 2^53. Without this limit, a file whose name contains a greater id could make the ids of later tasks
-  /// overflow.
+  /// The maximum id of a background task: 2^53. Without this limit, a file whose name contains a greater id could make the ids of
+  /// later tasks overflow.
   package static let idMax: UInt64 = 1 << 53
 
   private static let temporaryPrefix = "new-"
@@ -38,7 +38,7 @@ package enum TransferFileName: Hashable, Sendable {
     }
   }
 
-  /// The id of the task, or nil for a file that is being written.
+  /// The id of the background task, or nil for a file that is being written.
   private var id: UInt64? {
     switch self {
     case .record(let id), .answer(let id), .body(let id): id
@@ -46,7 +46,7 @@ package enum TransferFileName: Hashable, Sendable {
     }
   }
 
-  /// Parses a file's name. Returns nil for the lock file, and for files that don't belong to the store.
+  /// Parses the name of a file. Returns nil for the lock file, and for files that don't belong to the store.
   package init?(_ text: String) {
     func id(_ prefix: String, _ suffix: String) -> UInt64? {
       guard text.hasPrefix(prefix), text.hasSuffix(suffix), text.utf8.count >= prefix.utf8.count + suffix.utf8.count

@@ -12,10 +12,10 @@
 
 internal import LupineRecords
 
-/// The sizes and limits of the format.
+/// The sizes and limits of the format in which background tasks are stored.
 package enum TransferFormat {
-  /// The format's version. Version 2 added the options of requests. Version 1 can still be read. Records of other versions are
-  /// treated as damaged.
+  /// The version of the format in which background tasks are stored: 2, which added the options of requests. Version 1 can still be
+  /// read. Records of other versions are treated as damaged.
   package static let version: UInt32 = 2
   private static let versionMin: UInt32 = 1
   static let preambleByteCount = 32
@@ -24,10 +24,10 @@ package enum TransferFormat {
   static let recordMagic = Array("LUPTRANS".utf8)
   static let answerMagic = Array("LUPANSWR".utf8)
 
-  /// The maximum size of a head in bytes: 1 MiB, which includes the body of a download's request. A response's head has at
-  /// most 64 KiB by default.
+  /// The maximum size in bytes of the head of a stored task: 1 MiB, which includes the body of a download's request. For
+  /// comparison, a response's head has at most 64 KiB by default.
   package static let headBytesMax = 1 << 20
-  /// The maximum size of a record's file in bytes.
+  /// The maximum size in bytes of the file that stores a background task.
   static let recordBytesMax = preambleByteCount + headBytesMax + slotCount * slotByteCount
 
   static func preamble(
@@ -57,11 +57,11 @@ extension ArraySlice<UInt8> {
   fileprivate var array: [UInt8] { Array(self) }
 }
 
-/// The content of a record's file.
+/// The content of the file that stores a background task.
 package struct TransferRecordContent: Sendable, Equatable {
   package var description: TransferDescription
   package var progress: TransferProgress
-  /// The number of times that the progress has changed. Determines which slot the next change overwrites.
+  /// The number of times that the progress has changed. It determines which of the two slots the next change overwrites.
   package var sequence: UInt64
 
   package init(description: TransferDescription, progress: TransferProgress, sequence: UInt64) {
@@ -78,7 +78,8 @@ package struct TransferRecordContent: Sendable, Equatable {
     return TransferFormat.preamble(TransferFormat.recordMagic, head: head, id: id) + head + slots
   }
 
-  /// Parses a record. Returns nil if the bytes aren't a record with this id, or if neither slot is valid.
+  /// Parses the record of a background task. Returns nil if the bytes aren't a record with this id, or if neither of its two slots
+  /// is valid.
   package init?(_ bytes: [UInt8], id: UInt64) {
     guard let (version, head, rest) = TransferFormat.head(of: bytes, magic: TransferFormat.recordMagic, id: id),
       let description = TransferDescription(head, version: version),
@@ -117,7 +118,7 @@ package struct TransferRecordContent: Sendable, Equatable {
 }
 
 extension TransferDescription {
-  /// Whether the description fits in a record.
+  /// Whether the description is small enough for a record.
   package var isRecordable: Bool { bytes.count <= TransferFormat.headBytesMax }
 
   var bytes: [UInt8] {
@@ -136,7 +137,8 @@ extension TransferDescription {
     return bytes + RecordBytes.bytes(ofOptional: earliestStart?.bitPattern) + options.bytes
   }
 
-  /// Parses the head of a record with the given version. Returns nil if the bytes aren't a head, or if bytes are left over.
+  /// Parses the head of a record with the format version `version`. Returns nil if the bytes aren't a head, or if bytes remain
+  /// after it.
   init?(_ bytes: ArraySlice<UInt8>, version: UInt32) {
     var reader = RecordBytes(bytes)
     let kind: Kind
@@ -169,7 +171,7 @@ extension TransferDescription {
 }
 
 extension TransferAnswer {
-  /// The content of the file, or nil if it would exceed the limit.
+  /// Returns the content of the file that stores this response head. Returns nil if it would be longer than the format allows.
   package func bytes(id: UInt64) -> [UInt8]? {
     let head =
       RecordBytes.bytes(of: url.utf8) + RecordBytes.bytes(of: status) + [isDecoded ? 1 : 0] + fields.recordBytes
@@ -177,7 +179,7 @@ extension TransferAnswer {
     return TransferFormat.preamble(TransferFormat.answerMagic, head: head, id: id) + head
   }
 
-  /// Parses an answer. Returns nil if the bytes aren't an answer with this id.
+  /// Parses the file that stores the head of a response. Returns nil if the bytes aren't such a file with this id.
   package init?(_ bytes: [UInt8], id: UInt64) {
     guard let (_, head, rest) = TransferFormat.head(of: bytes, magic: TransferFormat.answerMagic, id: id), rest.isEmpty
     else { return nil }

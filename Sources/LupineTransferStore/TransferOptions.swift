@@ -2,7 +2,7 @@
 
 internal import LupineRecords
 
-/// The request options that are rarely set. Nil means that an option was never set.
+/// The rarely used options of a background task's request. A property is nil if the caller has never set the option.
 package struct TransferOptions: Sendable, Equatable {
   package var allowsCellularAccess: Bool?
   package var allowsExpensiveNetworkAccess: Bool?
@@ -12,8 +12,8 @@ package struct TransferOptions: Sendable, Equatable {
   package var networkServiceType: UInt32?
   package var bodyBytesMax: Int64?
   package var priority: Float?
-  /// The time limits in nanoseconds, in the order of the engine's phases, with the total limit last. An element is nil if its
-  /// limit is turned off.
+  /// The request's time limits in nanoseconds, in the order of the engine's phases, with the total limit last. An element is nil if
+  /// the caller has turned this limit off.
   package var timeLimits: [Int64?]?
 
   package init() {}
@@ -36,7 +36,7 @@ package struct TransferOptions: Sendable, Equatable {
     return bytes
   }
 
-  /// Reads options. Returns nil if the bytes are malformed.
+  /// Decodes the options from a record. Returns nil if the bytes are malformed.
   init?(_ reader: inout RecordBytes) {
     guard let cellular = reader.optional({ $0.flag() }), let expensive = reader.optional({ $0.flag() }),
       let constrained = reader.optional({ $0.flag() }), let pipelining = reader.optional({ $0.flag() }),
@@ -56,15 +56,15 @@ package struct TransferOptions: Sendable, Equatable {
 }
 
 extension RecordBytes {
-  /// Returns the bytes of a number that may be absent.
+  /// Encodes a number of a record that may be nil.
   static func bytes(ofOptional number: (some FixedWidthInteger)?) -> [UInt8] {
     number.map { [1] + bytes(of: $0) } ?? [0]
   }
 
-  /// Returns the bytes of a text that may be absent.
+  /// Encodes a text of a record that may be nil.
   static func bytes(ofOptional text: String?) -> [UInt8] { text.map { [1] + bytes(of: $0.utf8) } ?? [0] }
 
-  /// Reads a value that may be absent. Returns nil if the bytes are malformed.
+  /// Decodes a value that may be nil. The outer optional is nil if the bytes are malformed, and the inner one if the value was nil.
   mutating func optional<Value>(_ value: (inout RecordBytes) -> Value?) -> Value?? {
     switch byte() {
     case 0: .some(nil)
@@ -73,7 +73,7 @@ extension RecordBytes {
     }
   }
 
-  /// Reads a list. Returns nil if the bytes are malformed.
+  /// Decodes a list, whose elements `element` decodes. Returns nil if the bytes are malformed.
   mutating func list<Element>(_ element: (inout RecordBytes) -> Element?) -> [Element]? {
     guard let count = number32() else { return nil }
     var elements: [Element] = []
@@ -88,6 +88,6 @@ extension RecordBytes {
     list { (reader: inout RecordBytes) -> UInt64?? in reader.optional { $0.number64() } }
   }
 
-  /// Reads a byte that is 0 or 1.
+  /// Decodes a byte that must be 0 (false) or 1 (true). Returns nil if it is neither.
   fileprivate mutating func flag() -> Bool? { byte().flatMap { $0 <= 1 ? $0 == 1 : nil } }
 }

@@ -3,12 +3,12 @@
 internal import LupineReactor
 internal import Synchronization
 
-/// The lock of a folder, shared by the store and its records. Methods may be called on any thread.
+/// The lock of a background session's folder, which the store and its records share. Methods may be called on any thread.
 final class TransferOwnership: Sendable {
   private struct State: ~Copyable {
-    /// The lock file, or nil after the lock was released. The end of the process releases the lock too.
+    /// The locked file, or nil after the lock was released. When the process ends, the kernel releases the lock too.
     var file: WritableFile?
-    /// The number of calls that are changing files.
+    /// The number of calls that are changing files in the folder.
     var userCount = 0
     var hasEnded = false
 
@@ -23,8 +23,10 @@ final class TransferOwnership: Sendable {
 
   init(_ file: consuming WritableFile) { state = Mutex(State(file: file)) }
 
-  /// Runs a call that changes files in the folder, during which the lock isn't released. Returns nil, without running the call,
-  /// after `end`: another process may own the folder, and may have given the same numbers to other tasks.
+  /// Calls `call`, which changes files in the folder, and holds the lock during the call.
+  ///
+  /// After `end`, returns nil without calling `call`, because another process may own the folder, and may have given the same ids
+  /// to other tasks.
   @discardableResult
   func whileOpen<Value>(_ call: () -> Value) -> Value? {
     let isOpen = state.withLock { state in
@@ -41,7 +43,7 @@ final class TransferOwnership: Sendable {
     return call()
   }
 
-  /// Releases the lock, immediately or when the calls in progress have ended.
+  /// Releases the lock of the folder, immediately or when the calls in progress have ended.
   func end() {
     state.withLock { state in
       state.hasEnded = true

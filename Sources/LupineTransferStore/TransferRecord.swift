@@ -4,7 +4,7 @@ internal import Glibc
 internal import LupineReactor
 internal import Synchronization
 
-/// The record of one task. Methods may be called on any thread, and block the thread while the disk is busy.
+/// The stored record of one background task. Methods may be called on any thread, and block the thread while the disk is busy.
 package final class TransferRecord: Sendable {
   package let id: UInt64
   private let folder: String
@@ -13,13 +13,13 @@ package final class TransferRecord: Sendable {
 
   private struct State {
     var content: TransferRecordContent
-    /// Whether `remove` was called. Later changes have no effect, because a change that writes a new file would create the task
-    /// again.
+    /// Whether `remove` was called. Later changes then have no effect, because a change that writes a new file would create the
+    /// record again.
     var isRemoved = false
   }
 
-  /// The maximum number of attempts to write a change: 3. If all fail, the disk has probably failed, or the process has no
-  /// descriptors left.
+  /// The maximum number of attempts to write a change to the disk: 3. If all fail, the disk has probably failed, or the process has
+  /// no descriptors left.
   private static let attemptsMax = 3
 
   init(folder: String, id: UInt64, _ content: TransferRecordContent, _ ownership: TransferOwnership) {
@@ -32,15 +32,15 @@ package final class TransferRecord: Sendable {
   package var description: TransferDescription { state.withLock { $0.content.description } }
   package var progress: TransferProgress { state.withLock { $0.content.progress } }
 
-  /// The path of the file for the response's body.
+  /// The path of the file in which the response's body is stored.
   package var bodyPath: String { path(.body(id)) }
 
   private func path(_ name: TransferFileName) -> String { "\(folder)/\(name.text)" }
 
   // MARK: Changes
 
-  /// Applies `change` to the record's content, and stores the result with `write` if it differs. Throws `.closed` after `remove`,
-  /// or after the store was closed, because the files may then belong to another process.
+  /// Applies `change` to the record's content. If the content then differs, stores it with `write`. Throws `.closed` after
+  /// `remove`, or after the store was closed, because the files may then belong to another process.
   private func change(
     _ change: (inout TransferRecordContent) -> Void,
     _ write: (TransferRecordContent) throws(TransferStoreError) -> Void
@@ -61,7 +61,7 @@ package final class TransferRecord: Sendable {
     try result.get()
   }
 
-  /// Records the progress. If the method throws an error, the record keeps the earlier progress.
+  /// Changes the stored progress of the task. If the method throws an error, the record keeps the earlier progress.
   package func mark(_ change: (inout TransferProgress) -> Void) throws(TransferStoreError) {
     try self.change { content in
       let earlier = content.progress
@@ -77,7 +77,7 @@ package final class TransferRecord: Sendable {
     }
   }
 
-  /// Changes the recorded description, for example after the caller has set the task's description.
+  /// Changes the stored description of the task, for example after the caller has set `taskDescription`.
   package func describe(_ change: (inout TransferDescription) -> Void) throws(TransferStoreError) {
     try self.change {
       change(&$0.description)
@@ -86,7 +86,8 @@ package final class TransferRecord: Sendable {
     }
   }
 
-  /// Removes the task's files, starting with the record. If the record is gone, a later process removes the other files.
+  /// Removes all files of the task. Removes the record first: if the process ends before the other files are removed, a later
+  /// process removes them.
   ///
   /// If the record can't be removed, it is emptied instead, so that the task doesn't run again. Later changes of the record fail.
   /// Has no effect after the store was closed.
@@ -143,7 +144,7 @@ package final class TransferRecord: Sendable {
     try replace(.record(id), with: content.bytes(id: id))
   }
 
-  /// Writes a file under a temporary name, and renames the file when it is complete and on the disk.
+  /// Writes a file under a temporary name. Renames the file when it is complete and on the disk.
   private func replace(_ name: TransferFileName, with bytes: [UInt8]) throws(TransferStoreError) {
     let temporary = path(.temporary(name.text))
     // Removes the temporary file that a failed attempt may have left.
@@ -162,17 +163,17 @@ package final class TransferRecord: Sendable {
 
   // MARK: The response
 
-  /// Records the head of the response whose body will be written. The body's file must be empty or absent.
+  /// Stores the head of the response whose body will be written. The file for the body must be empty or absent.
   package func setAnswer(_ answer: TransferAnswer) throws(TransferStoreError) {
     guard let bytes = answer.bytes(id: id) else { throw .tooLarge }
     try whileRecorded { () throws(TransferStoreError) in try replace(.answer(id), with: bytes) }
   }
 
-  /// Removes the recorded head of the response. Called before the body's file is emptied.
+  /// Removes the stored head of the response. Called before the file with the body is emptied.
   package func removeAnswer() throws(TransferStoreError) { try removeFile(.answer(id)) }
 
-  /// Removes the body's file. Called before the head of another response is recorded: if the file remained, a later process
-  /// would append the rest of one representation to the bytes of another.
+  /// Removes the file with the response's body. Called before the head of another response is stored. If the file remained, a later
+  /// process would append the rest of one representation to the bytes of another.
   package func removeBody() throws(TransferStoreError) { try removeFile(.body(id)) }
 
   private func removeFile(_ name: TransferFileName) throws(TransferStoreError) {
@@ -186,7 +187,7 @@ package final class TransferRecord: Sendable {
     }
   }
 
-  /// Runs a call that changes the task's files. Throws `.closed` after `remove`, or after the store was closed.
+  /// Calls `call`, which changes the task's files. Throws `.closed` after `remove`, or after the store was closed.
   private func whileRecorded(_ call: () throws(TransferStoreError) -> Void) throws(TransferStoreError) {
     let result = ownership.whileOpen {
       state.withLock { state -> Result<Void, TransferStoreError> in
@@ -198,13 +199,13 @@ package final class TransferRecord: Sendable {
     try result.get()
   }
 
-  /// The recorded head of the response, or nil if there is none or it is damaged.
+  /// The stored head of the response, or nil if there is none or it is damaged.
   package var answer: TransferAnswer? {
     let limit = TransferFormat.preambleByteCount + TransferFormat.headBytesMax
     return (try? File.content(of: path(.answer(id)), byteCountMax: limit)).flatMap { TransferAnswer($0, id: id) }
   }
 
-  /// Returns the size of the body's file, or nil if the file doesn't exist.
+  /// Returns the size in bytes of the file with the response's body, or nil if the file doesn't exist.
   package func bodyByteCount() throws(TransferStoreError) -> UInt64? {
     do throws(SystemError) {
       return try File(reading: bodyPath).byteCount()
@@ -215,10 +216,10 @@ package final class TransferRecord: Sendable {
     }
   }
 
-  /// Decides what to do with a task that an earlier process has left unfinished.
+  /// Returns what this process must do with a task that an earlier process has left unfinished.
   ///
-  /// If the size of the body's file can't be read, for example for lack of descriptors, the file is treated as changed: a
-  /// download starts over, and the response to an answered upload is lost.
+  /// If the size of the body's file can't be read, for example because the process has no descriptors left, the file is treated as
+  /// changed: a download starts over, and the response to an answered upload is lost.
   package func recovery() -> TransferRecovery {
     let (kind, progress) = state.withLock { ($0.content.description.kind, $0.content.progress) }
     do throws(TransferStoreError) {

@@ -1,27 +1,27 @@
 // TransferRecovery: decides what a later process does with a task, from its record and the sizes of its files.
 
-/// The action that a process takes for a task that an earlier process has recorded.
+/// The action that a process must take for a background task that an earlier process has stored.
 package enum TransferRecovery: Sendable, Equatable {
-  /// Wait until the caller resumes the task, which has never been resumed.
+  /// Wait until the caller resumes the task for the first time.
   case wait
   /// Start the transfer from the beginning: download the entire resource, or send the entire upload.
   case start
-  /// Request the rest of the resource. The body's file has the given number of bytes, and the response's head is recorded.
+  /// Request the rest of the resource. The file with the body has `byteCount` bytes, and the head of the response is stored.
   case resume(byteCount: UInt64)
-  /// Call the delegate with the response, which is complete.
+  /// Call the delegate with the stored response, which is complete.
   case deliver
-  /// Only notify the delegate of the completion, because the delegate has already received the download's file and moved it.
+  /// Notify the delegate only that the task has completed, because the delegate has already received and moved the downloaded file.
   case complete
-  /// Fail the upload without sending it again, because it was answered, but the response is lost or incomplete.
+  /// Fail the upload without sending it again. The server has responded, but the response is lost or incomplete.
   case answerLost
 
-  /// Decides what a later process does with a recorded task.
+  /// Returns what a later process must do with a stored background task.
   ///
   /// - Parameters:
   ///   - kind: The kind of the task.
   ///   - progress: The latest progress.
-  ///   - hasAnswer: Whether the head of the response is recorded.
-  ///   - bodyByteCount: The size of the body's file, or nil if the file doesn't exist.
+  ///   - hasAnswer: Whether the head of the response is stored.
+  ///   - bodyByteCount: The size of the file with the body, or nil if the file doesn't exist.
   package static func decide(
     _ kind: TransferDescription.Kind, _ progress: TransferProgress, hasAnswer: Bool, bodyByteCount: UInt64?
   ) -> TransferRecovery {
@@ -29,7 +29,7 @@ package enum TransferRecovery: Sendable, Equatable {
     case (_, .created): .wait
     case (.upload, .running): .start
     case (.upload, .answered): .answerLost
-    // Without its head, a response would look like a success.
+    // Without its head, the response would look like a success.
     case (.upload, .finished), (.upload, .delivering):
       hasAnswer && bodyByteCount ?? 0 == progress.byteCount ? .deliver : .answerLost
     // Bytes without the head of their response can't be continued, because the representation to which they belong is unknown.
@@ -40,7 +40,7 @@ package enum TransferRecovery: Sendable, Equatable {
       switch bodyByteCount {
       case progress.byteCount: .deliver
       case nil: .complete
-      // The delegate has changed the file without moving it, so it can't be delivered again.
+      // The delegate has changed the downloaded file without moving it, so the file can't be delivered again.
       default: .start
       }
     }

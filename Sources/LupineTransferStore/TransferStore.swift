@@ -3,33 +3,33 @@
 internal import Glibc
 package import LupineReactor
 
-/// The reason why a store can't be opened, or a record can't be written.
+/// The reason why the store of background tasks can't be opened, or a record in it can't be written.
 package enum TransferStoreError: Error, Sendable, Hashable {
   case system(SystemError)
-  /// Another process, or another session of this process, owns the folder.
+  /// Another process, or another session of this process, uses the folder.
   case inUse
-  /// The description exceeds `TransferFormat.headBytesMax`.
+  /// The description of the task exceeds `TransferFormat.headBytesMax`.
   case tooLarge
-  /// The record was removed, or the store was closed, so that another process may own the files.
+  /// The record was removed, or the store was closed. Another process may own the files.
   case closed
 }
 
-/// The records of a background session. Methods may be called on any thread.
+/// The stored records of a background session's tasks. Methods may be called on any thread.
 ///
-/// Even if the process ends at any time, or any system call fails, a record is either complete or absent.
+/// A record is always either complete or absent, even if the process ends at any time or a system call fails.
 package final class TransferStore: Sendable {
-  /// The folder's path.
+  /// The path of the folder that contains the records.
   package let folder: String
-  /// The records that an earlier process has left, in the order of their ids.
+  /// The records of tasks that an earlier process has left, in the order of their ids.
   package let recovered: [TransferRecord]
-  /// The ids of records that couldn't be read. Their files have been removed.
+  /// The ids of tasks whose records were damaged. The files of these tasks have been removed.
   package let damagedIDs: [UInt64]
   private let ownership: TransferOwnership
 
-  /// Opens a folder, or creates it with access for this user only. Removes files that belong to no task.
+  /// Opens the folder of a background session, or creates it with access for this user only. Removes files that belong to no task.
   ///
-  /// Throws an error if a record can't be read for a reason other than its content, such as too many open files, so that no
-  /// task is lost.
+  /// Throws an error if a record can't be read for a reason other than its content, such as too many open files, so that no task is
+  /// lost.
   package init(folder: String) throws(TransferStoreError) {
     self.folder = folder
     let ownership = TransferOwnership(try Self.acquire(folder))
@@ -57,7 +57,7 @@ package final class TransferStore: Sendable {
     damagedIDs = damaged.sorted()
   }
 
-  /// Records a new task. `id` must be unique in the folder. Throws `.closed` after `close`.
+  /// Creates the record of a new task. `id` must be unique in the folder. Throws `.closed` after `close`.
   package func create(
     id: UInt64, _ description: TransferDescription, _ progress: TransferProgress = TransferProgress()
   ) throws(TransferStoreError) -> TransferRecord {
@@ -67,8 +67,8 @@ package final class TransferStore: Sendable {
     return record
   }
 
-  /// Releases the lock as soon as the changes in progress have ended, so that another process can open the folder. Later changes of
-  /// the records fail.
+  /// Releases the folder's lock as soon as the changes in progress have ended, so that another process can open the folder. Later
+  /// changes of the records fail.
   package func close() { ownership.end() }
 
   private static func acquire(_ folder: String) throws(TransferStoreError) -> WritableFile {
@@ -90,7 +90,7 @@ package final class TransferStore: Sendable {
     }
   }
 
-  /// Reads a record. Returns nil if it is damaged.
+  /// Reads the record of the task `id`. Returns nil if the record is damaged.
   private static func read(_ folder: String, _ id: UInt64) throws(TransferStoreError) -> TransferRecordContent? {
     let path = "\(folder)/\(TransferFileName.record(id).text)"
     let bytes = try wrapping { () throws(SystemError) in
@@ -110,7 +110,7 @@ package final class TransferStore: Sendable {
 }
 
 extension File {
-  /// Returns the bytes of a file, or nil if it has more than `byteCountMax` bytes.
+  /// Reads the file at `path`. Returns nil if it has more than `byteCountMax` bytes.
   static func content(of path: String, byteCountMax: Int) throws(SystemError) -> [UInt8]? {
     let file = try File(reading: path)
     guard let count = Int(exactly: try file.byteCount()), count <= byteCountMax else { return nil }

@@ -6,7 +6,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-// The system declares these functions only with _GNU_SOURCE, which would also change types that Swift's own module of
-// the C library declares. So only shim.c defines it.
+// The system declares these functions only with _GNU_SOURCE. This macro would also change types that Swift's own module of the C
+// library declares, so only shim.c defines it.
 int lupine_set_thread_name(const char *name);
 int lupine_rename_exclusively(const char *from, const char *to);

@@ -2,22 +2,26 @@
 
 package import LupineWire
 
-/// A Digest challenge that can be answered.
+/// The parameters of a Digest challenge that the client can answer.
 package struct DigestChallenge: Sendable, Hashable {
-  /// The quality of protection (qop): the parts of a request that a Digest response covers.
+  /// The quality of protection (`qop`) of Digest authentication, which determines the parts of a request that the Digest response
+  /// hashes.
   package enum Protection: Sendable, Hashable {
-    /// The challenge has no qop, as in RFC 2069. The response covers the method and target, and contains no nonce count.
+    /// The challenge has no `qop`, as in RFC 2069: the Digest response hashes the request method and target, and contains no nonce
+    /// count.
     case legacy
-    /// The response covers the method and target.
+    /// `qop=auth`: the Digest response hashes the request method and target, but not the content.
     case method
-    /// The response covers the method, target and content. Used if the server offers only `auth-int`.
+    /// `qop=auth-int`: the Digest response hashes the request method, target and content. Used only if the server doesn't offer
+    /// `auth`.
     case content
   }
 
-  /// The maximum length in bytes of the realm, the nonce and the opaque value: 4 KiB each. Requests repeat these values, and
+  /// The maximum length in bytes of a challenge's realm, nonce and `opaque` value: 4 KiB each. Requests repeat these values, and
   /// servers limit request heads to 8 KiB (nginx, Apache) or more. Nonces of known servers have fewer than 200 bytes.
   static let valueBytesMax = 4_096
-  /// The maximum number of URIs in `domain`: 64. Further URIs are dropped. No server is known to send more than a few.
+  /// The maximum number of URIs in a challenge's `domain`: 64. Further URIs are dropped. No server is known to send more than a
+  /// few.
   static let domainCountMax = 64
 
   /// The challenge's realm, which may be empty.
@@ -26,38 +30,39 @@ package struct DigestChallenge: Sendable, Hashable {
   package let nonce: String
   /// The challenge's `opaque` value, which requests must repeat unchanged, or nil if there is none.
   package let opaque: String?
-  /// The algorithm, which is MD5 if the challenge names none.
+  /// The challenge's algorithm, which is MD5 if the challenge names none.
   package let algorithm: DigestAlgorithm
-  /// Whether the challenge has an algorithm parameter. If it doesn't, requests omit the parameter too.
+  /// Whether the challenge has an `algorithm` parameter. If it doesn't, the client's credentials omit the parameter too.
   let namesAlgorithm: Bool
-  /// The quality of protection (qop) that requests use. If the server offers both `auth` and `auth-int`, requests use `auth`,
-  /// because `auth-int` requires reading the content an extra time.
+  /// The quality of protection (`qop`) that the client chose. If the server offers both `auth` and `auth-int`, the client uses
+  /// `auth`, because `auth-int` requires reading the content an extra time.
   package let protection: Protection
-  /// The URI references in the challenge's `domain`, which define the protection space, as received. If empty, the protection space
-  /// is the whole server.
+  /// The URI references in the challenge's `domain`, as received, which define the protection space. If the array is empty, the
+  /// protection space is the whole server.
   package let domain: [String]
-  /// Whether the server refused only the nonce (`stale`), and the Digest response was otherwise correct. The same credential can
-  /// then be used with the new nonce.
+  /// Whether the server refused a request only because its nonce had expired (`stale=true`). The client can then use the same
+  /// credential with the new nonce.
   package let isStale: Bool
-  /// Whether requests must contain a hash of the user name in place of the name, because the challenge has `userhash=true`
-  /// (§3.4.4).
+  /// Whether requests must contain a hash of the user name in place of the name itself, because the challenge has `userhash=true`
+  /// (RFC 7616 §3.4.4).
   package let hashesUser: Bool
-  /// Whether the server expects the user name and password in UTF-8 (`charset`), and therefore supports `username*` (§4).
+  /// Whether the challenge has `charset=UTF-8`: the server expects the user name and password in UTF-8, and therefore supports
+  /// `username*` (RFC 7616 §4).
   let expectsUTF8: Bool
 
   /// The reason why the client can't answer a Digest challenge.
   package enum Defect: Error, Sendable, Hashable {
-    /// The challenge lacks the required parameter with this name.
+    /// The Digest challenge lacks the required parameter with this name.
     case missing(String)
-    /// The parameter with this name is longer than `valueBytesMax`.
+    /// The Digest challenge's parameter with this name is longer than `valueBytesMax`.
     case tooLong(String)
-    /// The algorithm is unknown, or OpenSSL's configuration forbids it.
+    /// The challenge's Digest algorithm is unknown, or OpenSSL's configuration forbids its hash function.
     case unknownAlgorithm
-    /// The challenge has a qop parameter without a known value, or lacks a qop that its algorithm requires.
+    /// The Digest challenge has a `qop` parameter without a known value, or lacks a `qop` that its algorithm requires.
     case unknownProtection
   }
 
-  /// Parses a challenge of the Digest scheme. Throws the reason if the client can't answer the challenge.
+  /// Reads the parameters of a challenge whose scheme is Digest. Throws the reason if the client can't answer the challenge.
   package init(_ challenge: Challenge) throws(Defect) {
     realm = try Self.value("realm", of: challenge)
     nonce = try Self.value("nonce", of: challenge)

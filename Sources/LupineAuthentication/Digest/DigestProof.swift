@@ -4,12 +4,12 @@
 import LupineTLS
 import LupineWire
 
-/// The Digest credentials of one request.
+/// The Digest credentials for one request: the value of its Authorization field, and the values for verifying the server's reply.
 package struct DigestProof: Sendable {
   /// The value of the Authorization or Proxy-Authorization field that sends these credentials.
   package internal(set) var fieldValue = ""
   let digest: MessageDigest
-  /// H(A1) in hexadecimal digits: the hash that takes the place of the password when the Digest response is computed (RFC 7616
+  /// H(A1) in hexadecimal digits. When the client computes a Digest response, this hash takes the place of the password (RFC 7616
   /// §3.4.2).
   let key: String
   let nonce: String
@@ -25,23 +25,24 @@ package struct DigestProof: Sendable {
     return try digest.hex("\(key):\(nonce):\(count):\(clientNonce):\(qop):\(hashed)")
   }
 
-  /// The result of verifying a server's Authentication-Info.
+  /// The result of verifying the Authentication-Info field of a server's response.
   package enum Verdict: Sendable, Hashable {
-    /// The response has no `rspauth`, which is optional.
+    /// The server has proven nothing. The field has no `rspauth` parameter, which is optional, or the client can't hash the
+    /// response's content, from which the parameter is computed.
     case unproven
-    /// The server has proven that it knows the password.
+    /// The `rspauth` parameter is correct, which proves that the server knows the password.
     case proven
-    /// The `rspauth` is wrong: either its sender (the server or an attacker on the path) doesn't know the password, or it was
-    /// computed for another request.
+    /// The `rspauth` parameter is wrong. Either its sender (the server or an attacker on the path) doesn't know the password, or it
+    /// was computed for another request.
     case forged
   }
 
-  /// Verifies the `rspauth` in a response, with which the server proves that it knows the password.
+  /// Verifies the `rspauth` parameter of a response, with which the server proves that it knows the password.
   ///
   /// - Parameters:
   ///   - info: The response's Authentication-Info.
-  ///   - contentHash: A closure that returns the hash of the response's content. Called only if the `rspauth` covers the content
-  ///     (auth-int). If the closure returns nil, the verdict is `.unproven`.
+  ///   - contentHash: A closure that returns the hash of the response's content. Called only if `rspauth` is computed from the
+  ///     content (`auth-int`). If the closure returns nil, the verdict is `.unproven`.
   package func verify(_ info: DigestInformation, contentHash: () -> [UInt8]?) -> Verdict {
     guard let answer = info.responseProof else { return .unproven }
     let isForAnotherRequest = [(info.clientNonce, clientNonce), (info.count, count)].contains { received, sent in
@@ -66,15 +67,15 @@ package struct DigestProof: Sendable {
 }
 
 extension DigestProof: CustomStringConvertible, CustomReflectable {
-  /// A text that contains the request target, but no secrets.
+  /// A text for logs that contains the request target, but no secrets.
   package var description: String { "DigestProof(target: \(target))" }
-  /// A mirror without children, because `dump` would print the key.
+  /// A mirror without children, so that `dump` doesn't print the key.
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The Digest parameters in Authentication-Info or Proxy-Authentication-Info.
+/// The Digest parameters in a response's Authentication-Info or Proxy-Authentication-Info field.
 package struct DigestInformation: Sendable, Hashable {
-  /// The nonce for the next request, or nil if the current nonce remains valid.
+  /// The nonce that the server requires for the next request (`nextnonce`), or nil if the current nonce remains valid.
   package let nextNonce: String?
   let responseProof: String?
   let protection: String?
@@ -82,7 +83,8 @@ package struct DigestInformation: Sendable, Hashable {
   let count: String?
 
   // Authentication-Info = #auth-param (RFC 7615 §3)
-  /// Parses the value of Authentication-Info or Proxy-Authentication-Info. Never fails: skips malformed parts, as in challenges.
+  /// Parses the value of Authentication-Info or Proxy-Authentication-Info. Never fails, because it skips malformed parts, as the
+  /// parser of challenges does.
   package init(_ value: String) {
     // The parameters of a challenge have the same syntax.
     let parameters = Challenge.parse("Digest " + value).first

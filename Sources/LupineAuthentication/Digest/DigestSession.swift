@@ -2,34 +2,35 @@
 
 package import LupineTLS
 
-/// A credential for one realm of an origin or proxy, with the server's current nonce.
+/// Computes the Digest credentials of the requests to one realm of an origin or proxy, with the server's current nonce.
 ///
 /// The session is a value type. Its owner must guard it with a lock, so that concurrent requests never use the same nonce count.
 package struct DigestSession: Sendable {
-  /// The reason why the session can't compute credentials.
+  /// The reason why Digest credentials can't be computed.
   package enum Failure: Error, Sendable, Hashable {
-    /// The server accepts only `auth-int`, and the content can't be hashed before it is sent.
+    /// The server accepts only `auth-int`, but the request's content can't be hashed before it is sent.
     case contentIsUnknown
-    /// OpenSSL's configuration forbids the hash function.
+    /// OpenSSL's configuration forbids the hash function of the Digest algorithm.
     case hashIsUnavailable
-    /// The nonce was used 2³²−1 times, the maximum of a nonce count of eight hexadecimal digits. A new challenge is needed.
+    /// The nonce has been used 2³²−1 times, the maximum of its count of eight hexadecimal digits (`nc`). The client needs a new
+    /// challenge.
     case nonceIsExhausted
   }
 
-  /// The challenge that started the session, or the latest challenge passed to `renew(with:)`.
+  /// The latest challenge of the server: the one that started the session, or the one last passed to `renew(with:)`.
   package private(set) var challenge: DigestChallenge
   private let user: String
-  /// H(user ":" realm ":" password). The password can't be derived from this hash, but the hash is sufficient to authenticate
-  /// in the realm.
+  /// H(user ":" realm ":" password), the only form in which the password is stored. The password can't be derived from this hash,
+  /// but the hash is sufficient to authenticate in the realm.
   private let secret: String
   private let hashedUser: String
   private var nonce: String
   private var nonceCount: UInt32 = 0
-  /// Earlier nonces with their nonce counts (nc), oldest first. If the server challenges a request with one of these nonces again,
-  /// counting continues, because no nonce count may be used twice.
+  /// Earlier nonces of the server with their nonce counts (`nc`), oldest first. If the server sends one of these nonces in a
+  /// challenge again, counting continues, because no nonce count may be used twice.
   private var earlier: [(nonce: String, count: UInt32)] = []
-  /// The client nonce and the key of a `-sess` session, or nil before the session's first request. The first request determines
-  /// both, and the key is computed only once (§3.4.2).
+  /// The client nonce and the key of a `-sess` algorithm, or nil before the first request. The first request determines both, and
+  /// the key is computed only once (RFC 7616 §3.4.2).
   private var sessionKey: SessionKey?
 
   private struct SessionKey: Sendable {
@@ -37,10 +38,10 @@ package struct DigestSession: Sendable {
     let key: String
   }
 
-  /// The maximum number of earlier nonces whose nonce counts are kept: 16, more than the usual number of concurrent requests.
+  /// The maximum number of earlier nonces whose nonce counts are stored: 16, more than the usual number of concurrent requests.
   static let earlierNoncesMax = 16
 
-  /// Starts a session that answers `challenge` with `credential`. Throws `.hashIsUnavailable` if OpenSSL's configuration forbids
+  /// Creates a session that answers `challenge` with `credential`. Throws `.hashIsUnavailable` if OpenSSL's configuration forbids
   /// the hash function.
   package init(_ challenge: DigestChallenge, credential: PasswordCredential) throws(Failure) {
     self.challenge = challenge
@@ -62,8 +63,8 @@ package struct DigestSession: Sendable {
     return true
   }
 
-  /// Stores the `nextnonce` from the response to the request with the credentials `proof` (§3.5). Has no effect if another response
-  /// has already replaced the nonce of `proof`, or if `nextNonce` is longer than `DigestChallenge.valueBytesMax`.
+  /// Stores the `nextnonce` from the response to the request that was sent with `proof` (RFC 7616 §3.5). Has no effect if another
+  /// response has already replaced the nonce of `proof`, or if `nextNonce` is longer than `DigestChallenge.valueBytesMax`.
   package mutating func adopt(_ nextNonce: String, announcedFor proof: DigestProof) {
     guard proof.nonce == nonce, nextNonce.utf8.count <= DigestChallenge.valueBytesMax else { return }
     replaceNonce(by: nextNonce)
@@ -131,9 +132,11 @@ package struct DigestSession: Sendable {
     return "Digest " + parameters.joined(separator: ", ")
   }
 
-  /// The `username` or `username*` parameter (§3.4.4). If the server requests a hash of the user name, the value is that hash. If
-  /// the name has control characters, or if it isn't ASCII and the server supports UTF-8, the parameter is `username*`, encoded
-  /// as in RFC 8187. Otherwise, the value is a quoted string, which servers that only know RFC 2617 understand too.
+  /// The `username` or `username*` parameter of the credentials (RFC 7616 §3.4.4).
+  ///
+  /// If the server requests a hash of the user name, the value is that hash. If the name has control characters, or if it isn't
+  /// ASCII and the server supports UTF-8, the parameter is `username*`, encoded as in RFC 8187. Otherwise, the value is a quoted
+  /// string, which servers that only know RFC 2617 understand too.
   private var userParameter: String {
     if challenge.hashesUser { return "username=\"\(hashedUser)\"" }
     let hasControls = user.utf8.contains { $0 < 0x20 || $0 == 0x7F }
@@ -150,14 +153,14 @@ package struct DigestSession: Sendable {
 }
 
 extension DigestSession: CustomStringConvertible, CustomReflectable {
-  /// A text that contains the realm and the algorithm, but no secrets.
+  /// A text for logs that contains the realm and the Digest algorithm, but no secrets.
   package var description: String { "DigestSession(realm: \(challenge.realm), \(challenge.algorithm.token))" }
-  /// A mirror without children, because `dump` would print the keys.
+  /// A mirror without children, so that `dump` doesn't print the keys.
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension DigestChallenge.Protection {
-  /// The value of the qop parameter, or nil if requests have no such parameter.
+  /// The value of the `qop` parameter: "auth" or "auth-int". Nil if the client's credentials have no `qop`.
   var token: String? {
     switch self {
     case .legacy: nil

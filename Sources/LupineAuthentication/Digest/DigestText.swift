@@ -19,7 +19,7 @@ func quotedString(_ text: String) -> String {
 }
 
 // value-chars = *( pct-encoded / attr-char ) (RFC 8187 §3.2.1)
-/// Returns the text in UTF-8, with all bytes percent-encoded except those of attr-char.
+/// Returns the text in UTF-8, with every byte percent-encoded that isn't an attr-char of RFC 8187, as in `username*`.
 func extendedValue(_ text: String) -> String {
   let kept = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$&+-.^_`|~".utf8)
   return text.utf8.reduce(into: "") { value, byte in
@@ -32,7 +32,8 @@ func extendedValue(_ text: String) -> String {
 }
 
 extension MessageDigest {
-  /// Returns the hash of the text's UTF-8 in hexadecimal digits.
+  /// Returns the hash of the text's UTF-8 bytes in hexadecimal digits. Throws `.hashIsUnavailable` if OpenSSL's configuration
+  /// forbids the hash function.
   func hex(_ text: String) throws(DigestSession.Failure) -> String {
     guard let bytes = hash(Array(text.utf8)) else { throw .hashIsUnavailable }
     return LupineAuthentication.hex(bytes)

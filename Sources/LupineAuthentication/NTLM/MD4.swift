@@ -20,8 +20,8 @@ enum MD4 {
     return output
   }
 
-  /// One of MD4's three rounds (§3.4): its function, its constant, the order in which it reads the block's words, and its rotations
-  /// in bits.
+  /// One of MD4's three rounds (RFC 1320 §3.4): its function, its constant, the order in which it reads the block's words, and its
+  /// rotations in bits.
   private struct Round {
     let function: @Sendable (UInt32, UInt32, UInt32) -> UInt32
     let constant: UInt32

@@ -2,26 +2,26 @@
 
 /// The reason why an NTLM handshake failed.
 package enum NTLMError: Error, Sendable, Hashable {
-  /// The server's message is malformed. The associated value names the malformed part.
+  /// The server's NTLM message is malformed. The associated value names the malformed part.
   case malformed(String)
-  /// The server's message is longer than `NTLMChallenge.bytesMax`.
+  /// The server's NTLM message is longer than `NTLMChallenge.bytesMax`.
   case tooLong
-  /// The server doesn't support NTLMv2, and weaker versions are never used.
+  /// The server doesn't support NTLMv2. The client never uses earlier versions, because they are weaker.
   case versionIsTooOld
-  /// The server sent no challenge after the client's first message.
+  /// The server answered the client's first NTLM message without a challenge.
   case noChallenge
-  /// The server has refused the credential.
+  /// The server refused the user name or the password.
   case refused
   /// OpenSSL's configuration forbids MD5, which NTLM requires.
   case hashIsUnavailable
 }
 
-/// The server's challenge (CHALLENGE_MESSAGE).
+/// The server's NTLM message (CHALLENGE_MESSAGE), which answers the client's first message.
 struct NTLMChallenge: Sendable, Hashable {
-  /// The maximum length of a server's challenge in bytes: 16 KiB. The challenges of Windows have a few hundred bytes.
+  /// The maximum length of a server's NTLM challenge in bytes: 16 KiB. The challenges of Windows have a few hundred bytes.
   static let bytesMax = 16_384
 
-  /// The negotiation flags of MS-NLMP 2.2.2.5.
+  /// The NTLM negotiation flags (NegotiateFlags, MS-NLMP 2.2.2.5).
   struct Flags: OptionSet, Sendable, Hashable {
     let rawValue: UInt32
     static let unicode = Flags(rawValue: 0x0000_0001)
@@ -36,11 +36,11 @@ struct NTLMChallenge: Sendable, Hashable {
   }
 
   let flags: Flags
-  /// The server's nonce, which has 8 bytes.
+  /// The 8-byte nonce in the server's NTLM challenge (ServerChallenge).
   let nonce: [UInt8]
-  /// The attributes of the challenge's target information in the order received, without `endOfList`.
+  /// The attributes in the target information of the server's challenge, in the order received, without the final `endOfList`.
   let attributes: [NTLMAttribute]
-  /// The bytes of the challenge as received. They are kept because the client's message integrity code (MIC) is computed from them.
+  /// The bytes of the server's challenge as received, from which the client computes its message integrity code (MIC).
   let message: [UInt8]
 
   // Signature (8), MessageType (4), TargetNameFields (8), NegotiateFlags (4), ServerChallenge (8), Reserved (8),
@@ -71,7 +71,7 @@ struct NTLMChallenge: Sendable, Hashable {
 }
 
 // AV_PAIR: AvId (2), AvLen (2), Value
-/// An attribute of the target information.
+/// An attribute (AV_PAIR) of the target information in the server's NTLM challenge.
 struct NTLMAttribute: Sendable, Hashable {
   static let endOfList: UInt16 = 0
   static let flags: UInt16 = 6
@@ -82,7 +82,7 @@ struct NTLMAttribute: Sendable, Hashable {
   let identifier: UInt16
   let value: [UInt8]
 
-  /// Parses a list of attributes, which must end with `endOfList`. Ignores bytes after the list.
+  /// Parses a list of NTLM attributes, which must end with `endOfList`. Ignores bytes after the list.
   static func list(in bytes: ArraySlice<UInt8>) throws(NTLMError) -> [NTLMAttribute] {
     var rest = Array(bytes)[...]
     var attributes: [NTLMAttribute] = []
@@ -100,7 +100,7 @@ struct NTLMAttribute: Sendable, Hashable {
     throw .malformed("end of the attributes")
   }
 
-  /// Returns the bytes of a list of attributes, ending with `endOfList`.
+  /// Encodes a list of NTLM attributes, and appends `endOfList`.
   static func encode(_ attributes: [NTLMAttribute]) -> [UInt8] {
     var bytes: [UInt8] = []
     for attribute in attributes + [NTLMAttribute(identifier: endOfList, value: [])] {

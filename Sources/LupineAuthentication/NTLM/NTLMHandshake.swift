@@ -1,25 +1,25 @@
 // NTLMHandshake: the client's side of an NTLMv2 authentication on one connection (MS-NLMP 3.1.5).
 
-/// Creates the client's messages on one connection. `start` returns the first message, and `answer` returns the last one, which
-/// responds to the server's challenge.
+/// Creates the client's NTLM messages on one connection. `start` returns the first message. `answer` returns the last message,
+/// which responds to the server's challenge.
 ///
-/// LM, LMv2 and NTLMv1 responses are never sent. The last message has an integrity code over all three messages, so that an
+/// The client never sends LM, LMv2 or NTLMv1 responses. The last message has an integrity code over all three messages, so that an
 /// attacker on the path can't change the first two.
 package struct NTLMHandshake: Sendable {
-  /// The values from which the client computes its last message, apart from the server's challenge.
+  /// The values from which the client computes its last NTLM message, in addition to the server's challenge.
   package struct Context: Sendable {
-    /// The password, and the user name in the form `user`, `DOMAIN\user` or `user@domain`.
+    /// The password and the user name. The user name has the form `user`, `DOMAIN\user` or `user@domain`.
     package var credential: PasswordCredential
-    /// The host of the request, from which the service's name `HTTP/host` is formed.
+    /// The host of the request. The client sends the service's name `HTTP/host`, which contains it.
     package var host: String
-    /// The connection's channel binding, or nil if the connection doesn't use TLS.
+    /// The channel binding of the TLS connection, or nil if the connection doesn't use TLS.
     package var binding: ChannelBinding?
-    /// The current time in units of 100 ns since 1601. It is sent if the server's challenge contains no time.
+    /// The current time in units of 100 ns since 1601. The client sends it if the server's challenge contains no time.
     package var time: UInt64
-    /// The client's nonce: 8 random bytes.
+    /// The client's NTLM nonce: 8 random bytes.
     package var nonce: [UInt8]
 
-    /// Creates the values for the client's last message. `nonce` must have 8 bytes.
+    /// Creates the values for the client's last NTLM message. `nonce` must have 8 bytes.
     package init(
       credential: PasswordCredential, host: String, binding: ChannelBinding?, time: UInt64, nonce: [UInt8]
     ) {
@@ -39,17 +39,17 @@ package struct NTLMHandshake: Sendable {
   }
   private var state = State.initial
 
-  /// Creates a handshake for one connection.
+  /// Creates an NTLM handshake for one connection. It hasn't sent a message yet.
   package init() {}
 
-  /// Returns the client's first message (NEGOTIATE_MESSAGE).
+  /// Returns the client's first NTLM message (NEGOTIATE_MESSAGE).
   package mutating func start() -> [UInt8] {
     let message = NTLMMessage.negotiate()
     state = .negotiating(message)
     return message
   }
 
-  /// Returns the client's last message (AUTHENTICATE_MESSAGE), which responds to the server's challenge.
+  /// Returns the client's last NTLM message (AUTHENTICATE_MESSAGE), which responds to the server's challenge.
   ///
   /// - Parameter token: The server's challenge, or nil if the response contains none, which means that the server refused the
   ///   credential.
@@ -89,8 +89,8 @@ extension NTLMChallenge {
     }
   }
 
-  /// Returns the attributes of the server's challenge, followed by the client's (MS-NLMP 3.1.5.1.2): the flag that announces the
-  /// integrity code, the channel binding (zeros if the connection has none), and the name of the service.
+  /// Returns the attributes of the server's challenge, followed by those that the client adds (MS-NLMP 3.1.5.1.2): the flag that
+  /// announces the integrity code, the channel binding (zeros if the connection has none), and the name of the service.
   fileprivate func targetInformation(
     for parameters: NTLMHandshake.Context
   ) throws(NTLMError) -> [UInt8] {

@@ -3,17 +3,18 @@
 enum NTLMMessage {
   static let signature = Array("NTLMSSP\0".utf8)
 
-  /// The negotiation flags that the client requests. HTTP uses neither signing nor sealing, so neither is requested, and no session
-  /// key is exchanged.
+  /// The NTLM flags that the client requests. It requests neither signing nor sealing, because HTTP uses neither. Therefore, no
+  /// session key is exchanged.
   static let flags: NTLMChallenge.Flags = [
     .unicode, .requestTarget, .ntlm, .alwaysSign, .extendedSessionSecurity, .targetInfo, .version, .key128, .key56,
   ]
 
   // ProductMajorVersion, ProductMinorVersion, ProductBuild (2), Reserved (3), NTLMRevisionCurrent: 15 (2.2.2.10)
-  /// The client's version. Servers ignore it, apart from the revision, but gss-ntlmssp refuses messages without a version.
+  /// The client's version in NTLM messages. Servers ignore it, apart from the revision, but gss-ntlmssp refuses messages without a
+  /// version.
   private static let version: [UInt8] = [10, 0, 0, 0, 0, 0, 0, 15]
 
-  /// Returns the client's first message (NEGOTIATE_MESSAGE), which names no domain or workstation.
+  /// Returns the client's first NTLM message (NEGOTIATE_MESSAGE), which names neither a domain nor a workstation.
   static func negotiate() -> [UInt8] {
     var message = signature
     message.append(littleEndian: UInt32(1))
@@ -22,10 +23,10 @@ enum NTLMMessage {
     return message + version
   }
 
-  /// The index of the first byte of the 16-byte message integrity code (MIC) in the client's last message.
+  /// The index of the first byte of the 16-byte message integrity code (MIC) in the client's last NTLM message.
   static let integrityCodePosition = 72
 
-  /// Returns the client's last message (AUTHENTICATE_MESSAGE), with zeros in place of the message integrity code.
+  /// Returns the client's last NTLM message (AUTHENTICATE_MESSAGE), with zeros in place of the message integrity code.
   static func authenticate(
     flags: NTLMChallenge.Flags, domain: [UInt8], user: [UInt8], response: [UInt8]
   ) -> [UInt8] {

@@ -2,11 +2,11 @@
 
 import LupineTLS
 
-/// The NTLMv2 response to a server's challenge, computed from the password and the challenge.
+/// The NTLMv2 response to a server's challenge, which the client computes from the password and the challenge.
 struct NTLMResponse: Sendable {
-  /// NtChallengeResponse: NTProofStr, followed by the bytes from which it is computed.
+  /// The field NtChallengeResponse of the client's last message: NTProofStr, followed by the bytes from which it is computed.
   let bytes: [UInt8]
-  /// SessionBaseKey, the key with which the message integrity code is computed.
+  /// SessionBaseKey, the key with which the client computes the message integrity code.
   let sessionKey: [UInt8]
 
   // temp = Responserversion (1), HiResponserversion (1), Z(6), Time (8), ClientChallenge (8), Z(4), ServerName, Z(4)
@@ -27,8 +27,8 @@ struct NTLMResponse: Sendable {
   }
 
   // NTOWFv2 = HMAC_MD5(MD4(UNICODE(Passwd)), UNICODE(Uppercase(User) || UserDom))
-  /// Returns the key that NTLMv2 derives from the user name, the domain and the password. Each character of the user name is
-  /// converted to uppercase separately, as in Windows.
+  /// Returns the key that NTLMv2 derives from the user name, the domain and the password (NTOWFv2). Converts each character of the
+  /// user name to uppercase separately, as Windows does.
   static func key(user: String, domain: String, password: String) throws(NTLMError) -> [UInt8] {
     var name = ""
     for scalar in user.unicodeScalars {
@@ -38,7 +38,7 @@ struct NTLMResponse: Sendable {
     return try code(NTLMMessage.utf16(name + domain), key: MD4.hash(NTLMMessage.utf16(password)))
   }
 
-  /// Returns the HMAC-MD5 of the bytes. Throws `.hashIsUnavailable` if OpenSSL's configuration forbids MD5.
+  /// Returns the HMAC-MD5 of the bytes with `key`. Throws `.hashIsUnavailable` if OpenSSL's configuration forbids MD5.
   static func code(_ bytes: [UInt8], key: [UInt8]) throws(NTLMError) -> [UInt8] {
     guard let code = MessageDigest.md5.authenticationCode(of: bytes, key: key) else { throw .hashIsUnavailable }
     return code

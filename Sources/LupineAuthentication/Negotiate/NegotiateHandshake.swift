@@ -1,28 +1,28 @@
 // NegotiateHandshake: the client's side of a Negotiate authentication on one connection (RFC 4559 §4, §5).
 
-/// The client's side of a Negotiate authentication. Exchanges tokens with a server, and verifies that the server has proven its
-/// identity.
+/// The client's side of one Negotiate authentication. It exchanges tokens with a server, and verifies that the server has proven
+/// its identity.
 package struct NegotiateHandshake<Context: SecurityContext>: Sendable {
-  /// The reason why the handshake failed.
+  /// The reason why a Negotiate handshake failed.
   package enum Failure: Error, Sendable, Hashable {
-    /// The security context can't be established.
+    /// GSSAPI can't establish the security context, for example because there is no Kerberos ticket.
     case context(SecurityContextError)
     /// The server refused the client's token: its 401 or 407 response has no token, or has a token that completes the handshake.
     case refused
-    /// The server accepted the request without proving its identity.
+    /// The server accepted the request, but hasn't proven its identity.
     case serverIsUnproven
-    /// The handshake would need more than `NegotiateHandshake.stepsMax` steps.
+    /// The Negotiate handshake would need more than `NegotiateHandshake.stepsMax` steps of its security context.
     case tooManySteps
   }
 
-  /// The maximum number of steps of the security context in one handshake: 10. Kerberos usually takes one, and NTLM within SPNEGO
-  /// takes three.
+  /// The maximum number of steps of the security context in one Negotiate handshake: 10. Kerberos usually takes one step, and NTLM
+  /// within SPNEGO takes three.
   package static var stepsMax: Int { 10 }
 
   private enum State {
     /// The security context requires another token from the server. `stepCount` is the number of steps so far.
     case open(stepCount: Int)
-    /// The security context needs no further token.
+    /// The security context is established, and needs no further token from the server.
     case established
     case failed(Failure)
   }
@@ -30,16 +30,16 @@ package struct NegotiateHandshake<Context: SecurityContext>: Sendable {
   private var context: Context
   private var state = State.open(stepCount: 0)
 
-  /// Creates a handshake with a new security context.
+  /// Creates a Negotiate handshake with a security context that hasn't taken a step yet.
   package init(_ context: Context) { self.context = context }
 
-  /// Returns the token to send with the first request.
+  /// Returns the Negotiate token to send with the first request.
   package mutating func start() throws(Failure) -> [UInt8] { try next(after: nil) }
 
-  /// Returns the token to send after a 401 or 407 response.
+  /// Returns the Negotiate token to send after a 401 or 407 response.
   ///
-  /// - Parameter token: The token in the response's challenge, or nil if the challenge has none. Nil means that the server
-  ///   refused the credential.
+  /// - Parameter token: The token in the response's challenge, or nil if the challenge has none. Nil means that the server refused
+  ///   the credential.
   package mutating func answer(_ token: [UInt8]?) throws(Failure) -> [UInt8] {
     guard let token, case .open = state else { return try fail(.refused) }
     return try next(after: token)
@@ -88,7 +88,8 @@ package struct NegotiateHandshake<Context: SecurityContext>: Sendable {
     }
   }
 
-  /// Marks the handshake as failed, so that every later call throws the same error. Always throws `failure`.
+  /// Marks the handshake as failed, so that every later call throws the same error. Always throws `failure`; the return type only
+  /// lets callers write `return try fail(…)`.
   private mutating func fail<Result>(_ failure: Failure) throws(Failure) -> Result {
     state = .failed(failure)
     throw failure

@@ -4,13 +4,13 @@ import LupineAuthentication
 
 /// The logins in a netrc file, in the order of the file.
 ///
-/// A file is a sequence of tokens, which white space separates. At the start of a line, or in place of a keyword, "#"
-/// begins a comment, which ends with the line. A quoted token may contain white space, and the escapes \n, \r, \t, and a
-/// backslash before any other character. After `macdef`, everything is skipped up to an empty line.
+/// A netrc file is a sequence of tokens, which white space separates. At the start of a line, or in place of a keyword, "#" begins
+/// a comment, which ends with the line. A quoted token may contain white space, and the escapes \n, \r, \t, and a backslash before
+/// any other character. After `macdef`, everything is skipped up to an empty line.
 struct Netrc: Equatable, Sendable {
   /// The maximum length of a netrc file in bytes: 128 KiB, as in curl.
   static let fileBytesMax = 128 * 1024
-  /// The maximum length of a token in bytes: 4 KiB, as in curl.
+  /// The maximum length in bytes of a token in a netrc file: 4 KiB, as in curl.
   static let tokenBytesMax = 4_096
 
   /// The reason why a netrc file can't be used. `line` is the number of the line with the error.
@@ -21,9 +21,9 @@ struct Netrc: Equatable, Sendable {
     case notUTF8(line: Int)
   }
 
-  /// One login in the file: a host, a user name and a password.
+  /// One login in the netrc file: a host, a user name and a password.
   private struct Entry: Equatable {
-    /// The host to which the login belongs, or nil for all hosts (`default`).
+    /// The host for which the login is meant, or nil for all hosts (`default`).
     let host: String?
     var user: String?
     var password: String?
@@ -48,8 +48,8 @@ struct Netrc: Equatable, Sendable {
     }
   }
 
-  /// Returns the first login for a host: the login of an entry with the host's name, ignoring case, or of a `default` entry. Logins
-  /// with a password take precedence over logins without one.
+  /// Returns the first login in the netrc file for a host. It belongs to an entry with the host's name, ignoring case, or to a
+  /// `default` entry. Logins with a password take precedence over logins without one.
   ///
   /// - Parameters:
   ///   - host: The host without brackets.
@@ -88,13 +88,13 @@ struct Netrc: Equatable, Sendable {
 private struct NetrcReader {
   private var rest: ArraySlice<UInt8>
   private var line = 1
-  /// Whether only white space has been read since the start of the line.
+  /// Whether the reader has read only white space since the start of the line.
   private var isAtLineStart = true
 
   init(_ bytes: [UInt8]) { rest = bytes[...] }
 
-  /// Returns the next token, or nil at the end of the file. If `isKeyword` is true, the token must be a keyword, and "#" in its
-  /// place begins a comment. If it is false, the token may begin with "#", except at the start of a line.
+  /// Returns the next token of the netrc file, or nil at its end. If `isKeyword` is true, the token must be a keyword, and a "#" in
+  /// its place begins a comment. If `isKeyword` is false, the token may begin with "#", except at the start of a line.
   mutating func token(isKeyword: Bool = false) throws(Netrc.Defect) -> String? {
     skipSpace(hasComments: isKeyword)
     guard let first = rest.first else { return nil }
@@ -113,7 +113,7 @@ private struct NetrcReader {
     return text
   }
 
-  /// Skips a macro: the rest of the line with the macro's name, and all lines up to an empty line.
+  /// Skips a `macdef` macro: the rest of the line with the macro's name, and all lines up to an empty line.
   mutating func skipMacro() {
     skipLine()
     while !rest.isEmpty {

@@ -2,20 +2,20 @@
 
 import LupineEngine
 
-/// The options that determine whether the command reads a netrc file, and which file.
+/// The command-line options that determine whether the command reads a netrc file, and which file.
 struct NetrcUse: Equatable {
-  /// Whether --netrc was given.
+  /// Whether the option --netrc was given, which makes the command read the netrc file.
   var isRequired = false
-  /// Whether --netrc-optional was given: the file may be missing, and the URL's user information takes precedence over the file's
-  /// login.
+  /// Whether --netrc-optional was given: the netrc file may be missing, and the URL's user information takes precedence over the
+  /// file's login.
   var isOptional = false
   /// The path given with --netrc-file, or nil for `.netrc` in the home folder.
   var path: String?
 
-  /// If true, the netrc file must exist, and its login replaces the URL's user information.
+  /// Whether the netrc file must exist, and its login takes precedence over the URL's user information.
   var takesPrecedence: Bool { !isOptional && (isRequired || path != nil) }
 
-  /// Reads the netrc file. Returns nil if no option requests the file, or if the file is optional and can't be opened.
+  /// Reads the netrc file. Returns nil if no option requests it, or if it is optional and can't be opened.
   func load() throws(CommandError) -> Netrc? {
     guard isRequired || isOptional || path != nil else { return nil }
     let home = Environment.values(of: ["HOME"])["HOME"]
@@ -40,7 +40,7 @@ struct NetrcUse: Equatable {
 }
 
 extension Netrc.Defect {
-  /// The cause and the remedy, which follow the file's path in the error message. The text quotes nothing from the file, because
+  /// The part of the error message after the netrc file's path: the cause and the remedy. It quotes nothing from the file, because
   /// the file contains passwords.
   fileprivate var explanation: String {
     switch self {

@@ -5,33 +5,35 @@ import LupineEngine
 import LupineLogin
 import Synchronization
 
-/// Decides which credentials the requests of one run send to their origins and proxies.
+/// Decides which credentials the command sends to the origins and proxies of one run.
 ///
-/// A login from the command line or the URL is sent only to the first origin. After a redirect to another origin, the netrc file
-/// is searched for the new host. The login of `default` isn't used then, because a server must not choose the host that receives
-/// it. Only the first origin with a given host gets a login, so that a redirect can't send a login to another port.
+/// A login from the command line or the URL is sent only to the first origin. After a redirect to another origin, the command
+/// searches the netrc file for the new host. It doesn't use the login of `default` then, because a server must not choose the host
+/// that receives this login. Only the first origin with a given host gets a login, so that a redirect can't send a login to another
+/// port.
 final class RunAuthentication: Sendable {
-  /// The next step for a request after a response or a failure.
+  /// How the command continues after the response to a request, or after the request's failure.
   enum Decision {
-    /// The request isn't sent again, because the response or failure doesn't require a login, or because there is no login to send.
+    /// The command doesn't send the request again, because the response or the failure doesn't require a login, or because there is
+    /// no login to send.
     case accept
-    /// This request is sent next, with a login or on another connection.
+    /// The command sends this request next, with a login or on another connection.
     case resend(EngineRequest)
     case fail(CommandError)
   }
 
-  /// The login that may be sent to the origin of the current request.
+  /// The login that the command may send to the origin of the current request.
   private struct Login {
     let origin: Origin
     let credential: PasswordCredential
-    /// Whether the login was already sent for the current request. If the server sends another challenge, it has refused the
+    /// Whether the login was already sent for the current request. If the server then sends another challenge, it has refused the
     /// login.
     var isSpent: Bool
   }
 
   private struct State {
     var login: Login?
-    /// The hosts to which the run has sent requests.
+    /// The hosts to which this run of the command has sent requests.
     var hosts: Set<String> = []
     /// The server's certificate in DER from the latest TLS connection, or nil before the first TLS connection.
     var certificate: [UInt8]?
@@ -43,7 +45,7 @@ final class RunAuthentication: Sendable {
   private let transfer: TransferAuthentication
   private let state = Mutex(State())
 
-  /// Creates the authentication of a run. Throws an error if the netrc file can't be read.
+  /// Creates the authentication of one run of the command. Throws an error if the netrc file can't be read.
   init(_ options: Options, of upload: Upload) throws(CommandError) {
     self.options = options
     self.upload = upload
@@ -60,8 +62,8 @@ final class RunAuthentication: Sendable {
 
   // MARK: Requests
 
-  /// Prepares the first request. Adds credentials that need no challenge: the bearer token or, if Basic is the only permitted
-  /// scheme, the password. If NTLM is the only permitted scheme, its handshake starts with this request where possible.
+  /// Prepares the first request of the run. Adds credentials that need no challenge: the bearer token or, if Basic is the only
+  /// permitted scheme, the password. If NTLM is the only permitted scheme, its handshake starts with this request where possible.
   func begin(_ first: EngineRequest, via proxy: Proxy?) -> EngineRequest {
     var request = first
     state.withLock { _ = $0.hosts.insert(first.uri.origin.host) }
@@ -79,7 +81,7 @@ final class RunAuthentication: Sendable {
   }
 
   /// Returns the request to send after a redirect. If the redirect leads to another origin, drops the earlier login, and uses the
-  /// new host's login in the netrc file, if there is one.
+  /// netrc file's login for the new host, if there is one.
   func redirected(_ next: EngineRequest, from origin: Origin, via proxy: Proxy?) -> EngineRequest {
     guard next.uri.origin != origin else {
       // The login may be sent again, because other resources of the origin may have another realm.
@@ -100,8 +102,8 @@ final class RunAuthentication: Sendable {
     return request
   }
 
-  /// Returns the login for the URL of the command line, or nil if there is none. Also returns whether the login is the URL's user
-  /// information.
+  /// Returns the login for the URL of the command line, or nil if there is none. `isOfURL` states whether the login is the URL's
+  /// user information.
   private func firstCredential(for uri: URI) -> (PasswordCredential?, isOfURL: Bool) {
     if let login = options.login { return (login, false) }
     let host = uri.origin.host
@@ -125,7 +127,7 @@ final class RunAuthentication: Sendable {
     state.withLock { [isSpent] in $0.login = Login(origin: origin, credential: credential, isSpent: isSpent) }
   }
 
-  /// Returns the request with the credentials and the connection that it needs. May block while Kerberos requests a ticket.
+  /// Returns the request with its credentials and the requirements on its connection. May block while Kerberos requests a ticket.
   func prepare(_ request: EngineRequest, via proxy: Proxy?) throws(CommandError) -> EngineRequest {
     var request = request
     let certificate = state.withLock { $0.certificate }
@@ -137,7 +139,8 @@ final class RunAuthentication: Sendable {
     return request
   }
 
-  /// Stores the server's certificate from the exchange's TLS connection. NTLM and Negotiate compute their channel bindings from it.
+  /// Stores the server's certificate from the TLS connection of an exchange. NTLM and Negotiate compute their channel bindings from
+  /// it.
   func note(_ metrics: ExchangeMetrics) {
     guard let tls = metrics.tls else { return }
     state.withLock { $0.certificate = tls.certificateChain.first }
@@ -188,8 +191,8 @@ final class RunAuthentication: Sendable {
     return .accept
   }
 
-  /// Returns the login if it is for `party` and hasn't been sent for the current request yet, and marks it as sent. Otherwise,
-  /// returns nil.
+  /// Returns the login if it is meant for `party` and hasn't been sent for the current request yet, and marks it as sent.
+  /// Otherwise, returns nil.
   private func spend(for party: AuthenticationParty) -> PasswordCredential? {
     state.withLock { state in
       guard let login = state.login, !login.isSpent, party == .origin(login.origin) else { return nil }
@@ -218,7 +221,7 @@ final class RunAuthentication: Sendable {
 }
 
 extension ConnectionHandshake.Failure {
-  /// The cause of the failed authentication and the remedy, for the error message.
+  /// The part of the error message that states the cause of the failed authentication and the remedy.
   fileprivate var explanation: String {
     switch self {
     case .refused: "the server or the proxy has refused the login. Check it."
@@ -231,7 +234,7 @@ extension ConnectionHandshake.Failure {
 }
 
 extension Options {
-  /// Whether --header sets or removes Authorization. If so, the command sends no login.
+  /// Whether an option --header sets or removes the Authorization field. If so, the command sends no login.
   fileprivate var editsAuthorization: Bool { fieldEdits.contains { $0.name.lowercased() == "authorization" } }
 }
 
@@ -243,8 +246,8 @@ extension EngineRequest {
 }
 
 extension URI {
-  /// The URL's user information, percent-decoded, and whether it contains a password. Nil if the URL has no user information, or if
-  /// the user information is empty.
+  /// The user name and password in the URL's user information, percent-decoded, and whether the URL contains a password. Nil if the
+  /// user information is missing or empty.
   fileprivate var login: (credential: PasswordCredential, hasPassword: Bool)? {
     guard let userInfo, !userInfo.isEmpty else { return nil }
     let parts = userInfo.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map {

@@ -5,16 +5,16 @@ import LupineCacheStore
 import LupineEngine
 import Synchronization
 
-/// Executes a fetch's request with the cache: gives the fetch a stored response, or passes on the origin's response and stores it
-/// if possible.
+/// Executes the request of a fetch with the cache. Either gives the fetch a stored response, or passes on the origin's response and
+/// stores it if possible.
 final class CachedFetch: ResponseSink {
   private enum Use {
     case undecided
-    /// The origin's response is passed on to the fetch, and also to `writer` if the cache stores the response.
+    /// The cache passes the origin's response on to the fetch. It also writes the response with `writer` if it stores the response.
     case pass
-    /// At the end of the exchange, a stored response is served to the fetch.
+    /// At the end of the exchange, the cache serves the stored response at this index to the fetch.
     case serve(index: Int, ServedResponse, [StoredUpdate])
-    /// At the end of the exchange, the request is sent again without the cache's conditions.
+    /// At the end of the exchange, the cache sends the request again, without the conditions that it had added.
     case resend
   }
 
@@ -23,7 +23,7 @@ final class CachedFetch: ResponseSink {
     var requestTime: Int64 = 0
     var forwarding: Forwarding?
     var lookup: CommandCache.Lookup?
-    /// Writes a record of the response to the cache. Nil if the response isn't being stored.
+    /// Writes the origin's response to the cache, or nil if the response isn't being stored.
     var writer: RecordWriter?
     var response: StoredResponse?
   }
@@ -46,7 +46,7 @@ final class CachedFetch: ResponseSink {
     self.isVerbose = isVerbose
   }
 
-  /// Serves a response from the cache, or sends the request. Returns the handle of the exchange, or nil if the request isn't sent.
+  /// Serves a response from the cache, or sends the request. Returns the exchange's handle, or nil if the request isn't sent.
   func run() -> ExchangeHandle? {
     let lookup = cache.lookup(cached, isDecoded: request.decodesContent)
     switch lookup.decision {
@@ -73,7 +73,7 @@ final class CachedFetch: ResponseSink {
     return engine.submit(request, to: self)
   }
 
-  /// Sends the request as if no response were stored, because the stored response can't be used.
+  /// Sends the request as if the cache had no response, because the stored response can't be used.
   private func forwardUnconditionally() -> ExchangeHandle? {
     let nothing = CacheDecision(cached, stored: [], now: cache.now)
     guard case .forward(let forwarding) = nothing else { return nil }
@@ -112,8 +112,8 @@ final class CachedFetch: ResponseSink {
     return .discard
   }
 
-  /// Starts to write a record of the origin's response, unless the response must not be stored, or belongs to one user because of
-  /// credentials or cookies.
+  /// Starts to write the origin's response to the cache. Does nothing if the response must not be stored, or if it belongs to one
+  /// user because of credentials or cookies.
   private func store(_ head: ResponseHead, _ times: ExchangeTimes) {
     let decision = StoreDecision(
       cached, status: head.status, fields: head.fields, times: times,
@@ -186,12 +186,12 @@ final class CachedFetch: ResponseSink {
 
   // MARK: Serving
 
-  /// The maximum size, in bytes, of a stored body that is verified before any part of it is served: 1 MiB. If a longer body turns
-  /// out to be damaged, the fetch fails, because it may already have written a part.
+  /// The maximum size in bytes of a stored body that the cache verifies before it serves any part of the body: 1 MiB. If a longer
+  /// body turns out to be damaged, the fetch fails, because it may already have written a part.
   private static let verifiedBytesMax: UInt64 = 1 << 20
 
-  /// Reports `line`, applies the updates, and serves a stored response. If the response's record is missing or damaged, deletes it
-  /// and returns false.
+  /// Reports `line`, applies the updates, and serves the stored response at `index`. If its record is missing or damaged, deletes
+  /// the record and returns false.
   private func serve(
     _ index: Int, _ served: ServedResponse, of lookup: CommandCache.Lookup, _ metrics: ExchangeMetrics?,
     _ updates: [StoredUpdate] = [], reporting line: String? = nil
@@ -230,7 +230,7 @@ final class CachedFetch: ResponseSink {
     return true
   }
 
-  /// Deletes a record that can't be served, and returns false.
+  /// Deletes the record of a stored response that can't be served, and returns false.
   private func drop(_ id: UInt64) -> Bool {
     cache.store.remove(id)
     report(CacheReport.dropped)
@@ -243,8 +243,8 @@ final class CachedFetch: ResponseSink {
     return true
   }
 
-  /// Passes on a response that doesn't come from a connection. `body` passes on the body, and returns false if the stored body is
-  /// damaged.
+  /// Passes a response to the fetch that doesn't come from a connection. `body` passes on the stored body, and returns false if the
+  /// body is damaged.
   private func deliver(_ head: ResponseHead, _ metrics: ExchangeMetrics?, body: (Fetch) -> Bool) {
     let metrics = metrics ?? ExchangeMetrics(cachedResponseRequestedAt: start, servedAt: .now, bodyBytes: 0)
     guard case .deliver = fetch.receive(head: head) else { return fetch.finish(.success(Fields()), metrics) }

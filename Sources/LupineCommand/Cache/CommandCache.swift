@@ -5,14 +5,14 @@ import LupineCache
 import LupineCacheStore
 import LupineEngine
 
-/// Stored responses in a folder. A response isn't stored if its request has credentials or cookies, or if it sets a cookie,
-/// because another run may act for another user.
+/// The command's HTTP cache in a folder. It doesn't store a response if its request has credentials or cookies, or if it sets a
+/// cookie, because another run of the command may act for another user.
 final class CommandCache: Sendable {
-  /// The maximum size of the folder's records, in bytes: 256 MiB. Chrome uses up to 320 MiB.
+  /// The maximum total size of the cache's files in bytes: 256 MiB. For comparison, Chrome uses up to 320 MiB.
   static let capacity = 256 << 20
 
-  /// The stored responses for a request, their identifiers in the store, and the decision whether to serve one of them or to send
-  /// the request.
+  /// The stored responses for a request with their identifiers in the store, and the decision whether to serve one of them or to
+  /// send the request.
   struct Lookup: Sendable {
     let stored: [StoredResponse]
     let ids: [UInt64]
@@ -29,9 +29,9 @@ final class CommandCache: Sendable {
     }
   }
 
-  /// Returns whether the cache can be used for a request. All runs share the cache, which keeps responses by URL. The cache is
-  /// therefore not used with an option that leads the request to another server, or that changes which certificates are trusted
-  /// or presented.
+  /// Returns whether the command may use the cache for a request. All runs of the command share the cache, which stores responses
+  /// by URL. Therefore, options that send the request to another server, or that change which certificates are trusted or
+  /// presented, disable the cache.
   static func isUsable(for request: EngineRequest, _ options: Options) -> Bool {
     let isElsewhere =
       request.fields.contains("Host") || !options.overrides.isEmpty || options.socketPath != nil
@@ -46,7 +46,7 @@ final class CommandCache: Sendable {
   /// The current time in seconds since 1970.
   var now: Int64 { Int64(time(nil)) }
 
-  /// Returns the parts of a request from which the cache decides.
+  /// Returns the parts of a request from which the cache decides how to answer it.
   func request(_ request: EngineRequest) -> CacheRequest {
     var cached = CacheRequest(method: request.method, uri: request.uri, fields: request.fields)
     if !request.body.isEmpty { cached.content = .present }
@@ -54,7 +54,7 @@ final class CommandCache: Sendable {
   }
 
   /// Looks up the stored responses for a request, and decides how to answer the request. Skips a response with a content coding if
-  /// its body isn't stored in the form that the request needs: decoded if `isDecoded` is true, otherwise as received.
+  /// its body isn't stored in the form that the caller needs: decoded if `isDecoded` is true, otherwise as received.
   func lookup(_ request: CacheRequest, isDecoded: Bool) -> Lookup {
     var (stored, ids): ([StoredResponse], [UInt64]) = ([], [])
     store.forEachRecord(of: request.uri.cacheKey) { record in
@@ -67,7 +67,7 @@ final class CommandCache: Sendable {
     return Lookup(stored: stored, ids: ids, decision: CacheDecision(request, stored: stored, now: now))
   }
 
-  /// Removes the stored responses that a response to an unsafe method invalidates.
+  /// Removes the stored responses that a response to an unsafe method, such as POST, invalidates.
   func invalidate(after head: ResponseHead, to request: CacheRequest) {
     for uri in Invalidation.targets(of: request, status: head.status, fields: head.fields) {
       store.removeAll(for: uri.cacheKey)
@@ -75,13 +75,13 @@ final class CommandCache: Sendable {
   }
 
   /// Applies changes to the stored responses of a lookup, for example after a 304: replaces their metadata, marks them as
-  /// invalidated, or removes them. A response whose latest exchange used credentials or set a cookie is removed too.
+  /// invalidated, or removes them. Also removes a response whose latest exchange used credentials or set a cookie.
   func apply(_ updates: [StoredUpdate], to lookup: Lookup) {
     for update in updates {
       let id = lookup.ids[update.index]
       switch update.change {
       case .replace(let new) where new.partition == .anonymous:
-        // If this fails because the disk is full, the record keeps its old metadata, and is validated again by the next request.
+        // If this fails because the disk is full, the record keeps its old metadata, so the next request validates it again.
         _ = replace(id, with: new)
       case .replace, .remove: store.remove(id)
       case .invalidate:
@@ -93,7 +93,7 @@ final class CommandCache: Sendable {
     }
   }
 
-  /// Replaces a record's metadata. Returns false if that fails, for example because the disk is full.
+  /// Replaces the metadata of a stored response. Returns false if that fails, for example because the disk is full.
   private func replace(_ id: UInt64, with response: StoredResponse) -> Bool {
     (try? store.replace(id, with: response, newID: .random(in: .min ... .max))) != nil
   }

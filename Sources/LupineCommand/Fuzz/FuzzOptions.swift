@@ -4,21 +4,21 @@ import LupineEngine
 
 /// The settings of a run of `lupine fuzz`.
 struct FuzzOptions {
-  /// The maximum number of requests in a run: a million, which take hours at any reasonable rate.
+  /// The maximum number of requests in a run of the fuzzer: a million, which take hours at any reasonable rate.
   static let countMax = 1_000_000
-  /// The maximum rate in requests per second: 400. Each request uses a new connection, and a client has enough ports for about
-  /// 28,000 connections per minute to one server.
+  /// The maximum rate of the fuzzer in requests per second: 400. Each request uses a new connection, and a client has enough ports
+  /// for about 28,000 connections per minute to one server.
   static let rateMax = 400
-  /// The number of server faults after which a run ends: 100, because more faults aren't useful to a reader.
+  /// The number of server faults after which the fuzzer stops: 100, because more faults don't help the user.
   static let faultsMax = 100
 
   let uri: URI
-  /// The URL as the user wrote it. The fuzzer prints it in the command line that repeats one request.
+  /// The server's URL as the user wrote it. The fuzzer prints it in the command line that repeats one request.
   let url: String
   var seed: UInt64
   var count = 1_000
   var rate = 100
-  /// The number of the only request that the run sends, or nil to send all requests.
+  /// The number of the only request to send, or nil to send all requests of the run.
   var only: Int?
   var printsOnly = false
   var timeout = Duration.seconds(5)
@@ -36,8 +36,7 @@ struct FuzzOptions {
     case allowRemote = "allow-remote"
     case request, header, data, insecure, help
 
-    /// The letter of the option's short form (nil if it has none), the name of its value (nil if it takes no value), and its help
-    /// text.
+    /// The option's short form (nil if it has none), the name of its value (nil if it takes no value), and its help text.
     var form: (letter: Character?, valueName: String?, summary: String) {
       switch self {
       case .seed: (nil, "NUMBER", "the seed of the run, to repeat it; random by default, and printed")

@@ -2,7 +2,7 @@
 
 import LupineEngine
 
-/// A run of `lupine fuzz`.
+/// One run of `lupine fuzz`, which sends mutated requests to a server.
 struct FuzzRun {
   private let options: FuzzOptions
   private let mutator: RequestMutator
@@ -13,7 +13,7 @@ struct FuzzRun {
   private var faultCount = 0
   private var sentCount = 0
 
-  /// The number of requests after which the run checks whether the server still responds: 100.
+  /// The number of requests after which the fuzzer checks whether the server still responds: 100.
   private static let checkInterval = 100
 
   /// Runs `lupine fuzz` with the arguments after `fuzz`, and returns the exit status.
@@ -70,8 +70,8 @@ struct FuzzRun {
     if time > .now { try? await Task.sleep(until: time, clock: .continuous) }
   }
 
-  /// Sends the unmodified request, and returns whether the server responds. If it doesn't, reports a fault of `request`, and the
-  /// run ends, because further results would be meaningless.
+  /// Sends the request without mutations, and returns whether the server responds. If it doesn't, reports this as a fault that
+  /// `request` caused. The run then ends, because further results would be meaningless.
   private mutating func stillAnswers(behind request: MutatedRequest) async throws(CommandError) -> Bool {
     let verdict = await send(mutator.request(0))
     if case .answered = verdict { return true }
@@ -143,8 +143,8 @@ extension FuzzVerdict {
 
   var isFault: Bool { fault != nil }
 
-  /// Whether the server may have stopped responding. The run then checks whether the server still responds to an unmodified
-  /// request.
+  /// Whether the server may have stopped responding. If so, the fuzzer checks whether the server still responds to a request
+  /// without mutations.
   var isSuspicious: Bool {
     switch self {
     case .fault, .unreachable: true
@@ -152,7 +152,7 @@ extension FuzzVerdict {
     }
   }
 
-  /// The verdict as one line of text.
+  /// The server's reaction as one line of text.
   var text: String {
     switch self {
     case .answered(0): "answered; the response can't be checked"
@@ -169,7 +169,7 @@ extension MutatedRequest {
   /// The maximum number of bytes of a request that `beginning` shows: 2,000. Some requests are a hundred times longer.
   private static let shownBytesMax = 2_000
 
-  /// The first bytes of the request as text, in which unprintable bytes are escaped.
+  /// The first bytes of the request as text. Unprintable bytes are escaped.
   var beginning: String {
     let left = bytes.count - Self.shownBytesMax
     let text: String = bytes.prefix(Self.shownBytesMax).reduce(into: "") { text, byte in
@@ -186,7 +186,7 @@ extension MutatedRequest {
 }
 
 extension RequestShape {
-  /// Creates the request without mutations, which is the request that `lupine` would send.
+  /// Creates the request without mutations, which is the one that `lupine` itself would send to the URL.
   init(_ options: FuzzOptions) throws(CommandError) {
     let method = options.method ?? (options.body.isEmpty ? "GET" : "POST")
     var lines = [Line(name: "Host", value: options.uri.origin.authority)]
@@ -221,7 +221,7 @@ extension EngineConfiguration {
 }
 
 extension String {
-  /// The text as one word in a shell's command line, quoted if necessary.
+  /// The text as one word of a shell's command line, quoted if necessary.
   fileprivate var shellWord: String {
     let isPlain =
       !isEmpty && utf8.allSatisfy { ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 < 10 || "-_./:=,@%".utf8.contains($0) }

@@ -11,19 +11,19 @@ enum FuzzVerdict: Equatable {
   /// The server sent no response in time. This isn't a fault, because the request may be unfinished, so the server may wait for the
   /// rest.
   case waits
-  /// The server behaved as no server should. The text describes the behavior.
+  /// The server behaved as no server should. The associated text describes the behavior.
   case fault(Fault, String)
-  /// The server can't be reached.
+  /// The client can't connect to the server. The associated text is the reason.
   case unreachable(String)
 
   enum Fault: String, CaseIterable {
-    /// The response violates HTTP or is truncated.
+    /// The server's response violates HTTP or is truncated.
     case brokenReply = "invalid response"
     /// The server sent no response, or only a part of a response, within the timeout.
     case hang
-    /// The server reset the connection (RST).
+    /// The server reset the TCP connection (RST).
     case reset
-    /// The server no longer responds to a request without mutations.
+    /// The server no longer responds, even to a request without mutations.
     case gone = "no longer responds"
   }
 

@@ -80,8 +80,8 @@ extension RequestMutator.Mutation {
     },
   ]
 
-  /// Replaces the request's body with `pieces`, which form a chunked body, and sets Transfer-Encoding. Each scalar of a piece
-  /// becomes one byte.
+  /// Replaces the request's body with a chunked body, and sets Transfer-Encoding. `pieces` are the parts of the chunked body. Each
+  /// Unicode scalar of a piece becomes one byte.
   private static func setChunked(_ shape: inout RequestShape, _ pieces: [String]) {
     shape.remove("Content-Length")
     shape.set("Transfer-Encoding", "chunked")

@@ -2,12 +2,12 @@
 
 internal import LupineRandom
 
-/// Creates mutated versions of one valid request.
+/// Creates mutated versions of one valid HTTP request for the fuzzer.
 struct RequestMutator {
-  /// A kind of mutation, which changes one part of a request.
+  /// A kind of mutation, which changes one part of an HTTP request.
   struct Mutation: Sendable {
     let name: String
-    /// Whether a server may wait for further bytes of the mutated request, which never arrive.
+    /// Whether a server may wait for further bytes of the mutated request, because the request looks incomplete.
     var leavesOpen = false
     let apply: @Sendable (inout RequestShape, inout SplitMix64) -> Void
   }
@@ -154,7 +154,7 @@ extension RequestMutator.Mutation {
     },
   ]
 
-  /// Calls `body` to change a field line that is chosen at random.
+  /// Calls `body` with a field line of the request, chosen at random, and stores the changed line.
   private static func change(
     _ shape: inout RequestShape, _ random: inout SplitMix64, _ body: (inout RequestShape.Line) -> Void
   ) {

@@ -1,6 +1,6 @@
 // RequestShape: the parts of a request that mutations change, and its serialization.
 
-/// An HTTP/1.1 request that may be malformed.
+/// The parts of an HTTP/1.1 request, which the fuzzer changes. The request may be malformed.
 struct RequestShape {
   struct Line {
     var name: String
@@ -8,20 +8,20 @@ struct RequestShape {
     var value: String
   }
 
-  /// The bytes before the request line.
+  /// The bytes to send before the request line.
   var front: [UInt8] = []
   var method: String
   var target: String
   var version = "HTTP/1.1"
-  /// The separator between the parts of the request line.
+  /// The text between the method, the target and the version in the request line.
   var space = " "
   var lines: [Line]
   var lineEnd = "\r\n"
   var body: [UInt8] = []
-  /// The bytes after the body.
+  /// The bytes to send after the body.
   var behind: [UInt8] = []
 
-  /// The serialized request. Each scalar of the texts becomes one byte, so scalars must be below U+0100.
+  /// The serialized request. Each Unicode scalar of the texts becomes one byte, so the scalars must be below U+0100.
   var bytes: [UInt8] {
     var text = method + space + target
     if !version.isEmpty { text += space + version }
@@ -31,7 +31,7 @@ struct RequestShape {
     return front + text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } + body + behind
   }
 
-  /// Returns the value of the first field line with this name, ignoring case, or nil if there is no such line.
+  /// Returns the value of the request's first field line with this name, ignoring case. Returns nil if there is no such line.
   func first(_ name: String) -> String? {
     lines.first { $0.name.lowercased() == name.lowercased() }?.value
   }
@@ -46,12 +46,12 @@ struct RequestShape {
   }
 }
 
-/// A request of a run: its bytes, and the names of its mutations.
+/// A request that the fuzzer sends: its bytes, and the names of its mutations.
 struct MutatedRequest {
-  /// The request's number, from 1. 0 is the request without mutations.
+  /// The request's number in the run, from 1. 0 is the request without mutations.
   let number: Int
   let bytes: [UInt8]
-  /// The names of the mutations, in the order in which they were applied. Empty for the unmodified request.
+  /// The names of the request's mutations, in the order in which they were applied. Empty for the unmodified request.
   let mutations: [String]
   /// Whether a server may wait for more bytes of the request instead of responding.
   let mayBeUnfinished: Bool
@@ -62,14 +62,14 @@ struct MutatedRequest {
     return !String(decoding: line, as: UTF8.self).uppercased().contains("HTTP/")
   }
 
-  /// Whether the request contains HEAD near its start. A server that takes it for a HEAD request sends a response without the body
-  /// that Content-Length announces.
+  /// Whether the request contains HEAD near its start. If a server parses it as a HEAD request, its response lacks the body that
+  /// Content-Length announces.
   var mayBeHead: Bool { String(decoding: bytes.prefix(64), as: UTF8.self).uppercased().contains("HEAD") }
 }
 
 extension MutatedRequest {
-  /// Returns whether a strict parser would find a complete request in the bytes: a head that ends with an empty line, and a body
-  /// that is as long as Content-Length states. Returns false if this is uncertain.
+  /// Returns whether the bytes are a complete request for a strict parser: a head that ends with an empty line, and a body that is
+  /// as long as Content-Length states. Returns false if this is uncertain.
   static func isWhole(_ bytes: [UInt8]) -> Bool {
     guard let headEnd = end(ofHead: bytes) else { return false }
     let head = String(decoding: bytes[..<headEnd], as: UTF8.self).lowercased()

@@ -4,21 +4,21 @@
 @preconcurrency import CLupineLinux  // for getopt's variables, which only `read` accesses
 import Glibc
 
-/// Splits a command line into options and operands, in their order.
+/// Splits the command line into options and operands, in their order.
 enum CommandLineTokens {
   enum Token: Equatable {
     /// An option and its value. The value is empty if the option takes none.
     case option(OptionName, String)
     case operand(String)
-    /// An invalid argument, with the reason.
+    /// An argument that isn't valid. The associated text is the reason.
     case invalid(String)
   }
 
-  // The codes of options start above all characters, which are the codes of the short forms.
+  // The codes of long options start above all characters, because the characters are the codes of the short forms.
   private static let firstCode: CInt = 256
 
-  /// Splits the command's arguments, the first of which is the program's name. It isn't thread-safe, because getopt_long uses
-  /// global variables.
+  /// Splits the command's arguments with getopt_long. The first argument is the program's name. The method isn't thread-safe,
+  /// because getopt_long uses global variables.
   static func read(_ arguments: [String]) -> [Token] {
     // SAFETY: getopt_long reads pointers into these copies and keeps them between its calls. The copies are freed after
     // the last call. The vectors end with the null entries that getopt_long expects.

@@ -20,8 +20,8 @@ extension EngineConfiguration {
     }
   }
 
-  /// Replaces the list of hosts in the environment variable `no_proxy`. Must be called before the engine starts, because the engine
-  /// reads the variable when it starts.
+  /// Sets the environment variable `no_proxy` to this list of hosts. Must be called before the engine starts, because the engine
+  /// reads the variable only then.
   static func replaceBypassVariable(by list: String) {
     unsetenv("NO_PROXY")
     setenv("no_proxy", list, 1)
@@ -52,8 +52,8 @@ extension TLSConfiguration {
 }
 
 extension [HostOverride] {
-  /// The address overrides in the engine's order of precedence. The engine uses the first match, but in curl, later options
-  /// override earlier ones, and "*" applies to hosts without their own override.
+  /// The address overrides of --resolve in the engine's order of precedence. The engine uses the first match. In curl, later
+  /// options override earlier ones, and "*" applies only to hosts without another override.
   fileprivate var inOrderOfPrecedence: [HostOverride] {
     reversed().filter { $0.host != "*" } + reversed().filter { $0.host == "*" }
   }

@@ -3,8 +3,8 @@
 import LupineEngine
 
 extension EngineRequest {
-  /// Creates the first request of a transfer. Throws an error if a file to send can't be read. If the body is streamed, `upload`
-  /// keeps the input of the body.
+  /// Creates the first request of a transfer. Throws an error if a file to send can't be read. `upload` stores the input of the
+  /// body if the body is streamed.
   init(_ options: Options, to uri: URI, of upload: Upload = Upload()) throws(CommandError) {
     let payload = try Content(options.payload, upload)
     var fields: Fields = ["User-Agent": "lupine/\(Help.version)", "Accept": payload.accept]
@@ -41,7 +41,7 @@ extension Timeouts {
   }
 }
 
-/// The body of a request, with the values of the fields that describe the body.
+/// The body of a request, with the values of the fields that describe it, such as Content-Type.
 private struct Content {
   var body = RequestBody()
   var type: String?
@@ -75,12 +75,13 @@ private struct Content {
     }
   }
 
-  /// Returns the media type with the form's boundary, without which a server can't parse the form.
+  /// Appends the form's boundary to a media type. Without the boundary, a server can't parse the form.
   func withBoundary(_ type: String) -> String {
     boundary.map { "\(type); boundary=\($0)" } ?? type
   }
 
-  // Returns the filtered contents of the file for "@file"; otherwise, the text itself.
+  // Returns the bytes of the file for "@file", and otherwise those of the text itself. Omits the bytes for which `isKept` returns
+  // false.
   private static func read(_ text: String, keeping isKept: (UInt8) -> Bool) throws(CommandError) -> [UInt8] {
     guard text.utf8.first == UInt8(ascii: "@") else { return Array(text.utf8) }
     return try InputFile.contents(of: String(text.utf8.dropFirst()) ?? "").filter(isKept)

@@ -1,6 +1,6 @@
 // FieldEdit: the values of --header, in curl's notation.
 
-/// A change to the default header fields of a request.
+/// A change to the default header fields of a request, as given with the option --header.
 enum FieldEdit: Equatable {
   /// Adds a field, which replaces the default field with the same name.
   case add(name: String, value: String)
@@ -13,10 +13,10 @@ enum FieldEdit: Equatable {
     }
   }
 
-  /// The text up to the first space or "=". The rest might be a credential, which errors don't quote.
+  /// Returns the text up to the first space or "=". The rest might be a credential, which error messages must not quote.
   private static func start(of text: String) -> Substring { text.prefix { $0 != " " && $0 != "=" } }
 
-  /// Parses "Name: value", "Name;" for an empty value, or "Name:" to remove a default field.
+  /// Parses the value of --header: "Name: value", "Name;" for an empty value, or "Name:" to remove a default field.
   init(_ text: String) throws(CommandError) {
     let separator = text.unicodeScalars.firstIndex(of: ":")
     let name = String(text[..<(separator ?? text.endIndex)])

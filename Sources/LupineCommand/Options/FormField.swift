@@ -1,12 +1,12 @@
 // FormField: the values of --form, in curl's notation.
 
-/// A part of a multipart form.
+/// A field of a multipart form, which an option --form describes.
 struct FormField: Equatable {
   enum Content: Equatable {
     case text(String)
-    /// The content of a file, sent with a file name and a media type.
+    /// The content of the file at this path, sent with a file name and a media type.
     case file(path: String)
-    /// The content of a file, sent as text without a file name, like a value in the command line.
+    /// The content of the file at this path, sent as text without a file name, like a value in the command line.
     case textFile(path: String)
   }
 
@@ -15,7 +15,8 @@ struct FormField: Equatable {
   private(set) var type: String?
   private(set) var fileName: String?
 
-  /// Parses "name=content", "name=@file" or "name=<file". ";type=T" and ";filename=N" may follow a file's path.
+  /// Parses the value of --form: "name=content", "name=@file" or "name=<file". ";type=T" and ";filename=N" may follow a file's
+  /// path.
   init(_ text: String) throws(CommandError) {
     let equals = text.unicodeScalars.firstIndex(of: "=") ?? text.endIndex
     name = String(text[..<equals])

@@ -2,7 +2,7 @@
 
 import LupineEngine
 
-/// The files of a client's certificate and key.
+/// The paths of a client's certificate and private key, and how to read the files.
 struct IdentityFiles: Equatable {
   enum Kind: String {
     case pem = "PEM"
@@ -12,11 +12,11 @@ struct IdentityFiles: Equatable {
   private(set) var certificatePath: String?
   /// The format of the certificate's file, or nil for PEM.
   var kind: Kind?
-  /// The path of the key, or nil if the certificate's file contains it.
+  /// The path of the private key's file, or nil if the certificate's file contains the key.
   var keyPath: String?
   var password: String?
 
-  /// Parses FILE[:PASSWORD] as curl does. In the file's name, a backslash escapes a colon or a backslash.
+  /// Parses the value of --cert, FILE[:PASSWORD], as curl does. In the file's name, a backslash escapes a colon or a backslash.
   mutating func setCertificate(_ text: String) {
     var path = ""
     var rest = Substring(text).unicodeScalars
@@ -31,7 +31,7 @@ struct IdentityFiles: Equatable {
     certificatePath = path
   }
 
-  /// Reads the files. Returns nil if no certificate was given. Throws an error if the files can't be used.
+  /// Reads the client's certificate and key. Returns nil if no certificate was given. Throws an error if the files can't be used.
   func load() throws(CommandError) -> TLSIdentity? {
     guard let certificatePath else { return nil }
     do throws(TLSError) {

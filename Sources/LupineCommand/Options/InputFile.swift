@@ -4,21 +4,21 @@ import Glibc
 import LupineEngine
 
 enum InputFile {
-  /// The maximum number of bytes per read: 64 KiB.
+  /// The maximum number of bytes that one read of a file returns: 64 KiB.
   private static let readBytes = 64 * 1024
 
-  /// Reads a file to its end, or until at least `countMax` bytes are read. "-" is standard input.
+  /// Reads the file at `path` to its end, or until at least `countMax` bytes are read. The path "-" means standard input.
   static func contents(of path: String, atMost countMax: Int = .max) throws(CommandError) -> [UInt8] {
     if path == "-" { return try read(STDIN_FILENO, path, countMax) }
     let file = try open(path)
     return try read(file.number, path, countMax)
   }
 
-  /// Whether a file exists and can be read.
+  /// Returns whether the file at `path` exists and can be read. True for "-", which means standard input.
   static func canBeOpened(_ path: String) -> Bool { path == "-" || access(path, R_OK) == 0 }
 
-  /// Returns a file as a segment of a body. A regular file is read while it is sent. Any other file, such as a pipe, is read
-  /// immediately, because its length isn't known in advance.
+  /// Returns the file at `path` as a segment of a request body. A regular file is read while it is sent. Any other file, such as a
+  /// pipe, is read immediately, because its length isn't known in advance.
   static func segment(_ path: String) throws(CommandError) -> RequestBody.Segment {
     if path == "-" { return .bytes(try read(STDIN_FILENO, path)) }
     let file = try open(path)
@@ -30,8 +30,8 @@ enum InputFile {
     return .file(path: path, byteCount: count)
   }
 
-  /// Returns the body of an upload. A regular file is read while it is sent. Standard input ("-"), a pipe or a device is
-  /// streamed, regardless of its length, and can't be sent again. `upload` keeps such an input.
+  /// Returns a request body that uploads the file at `path`. A regular file is read while it is sent. Standard input ("-"), a pipe
+  /// or a device is streamed, and can't be sent again after a part of it has been read. `upload` stores such an input.
   static func body(_ path: String, of upload: Upload) throws(CommandError) -> RequestBody {
     // No other code reads standard input, so it may be closed after the body.
     if path == "-" { return upload.begin(InputStream(FileDescriptor(owning: STDIN_FILENO), path)) }
@@ -89,7 +89,7 @@ enum InputFile {
   }
 }
 
-/// A file whose reads may block, such as a pipe or a terminal.
+/// An input whose reads may block, such as a pipe or a terminal.
 final class InputStream: Sendable {
   private let file: FileDescriptor
   private let path: String
@@ -99,7 +99,7 @@ final class InputStream: Sendable {
     self.path = path
   }
 
-  /// Reads the next bytes. Returns an empty array at the end. Each read blocks a dedicated thread, because the
+  /// Reads the next bytes. Returns an empty array at the end of the input. Each read blocks a dedicated thread, because the
   /// concurrency runtime may have a single thread, which must remain available to end the command.
   func read() async throws -> [UInt8] {
     try await withCheckedThrowingContinuation { continuation in

@@ -8,13 +8,13 @@ struct MultipartForm {
   let boundary: String
   private(set) var body = RequestBody()
 
-  /// Returns a boundary with 128 random bits, which no content is expected to contain.
+  /// Returns a random boundary of 128 bits. It is practically impossible that the form's content contains it.
   static func randomBoundary() -> String {
     let digits = (0..<2).map { _ in String(UInt64.random(in: .min ... .max) | 1 << 63, radix: 16) }
     return "lupine-" + digits.joined()
   }
 
-  /// Creates a form. Regular files are read while they are sent. Throws an error if a file can't be read.
+  /// Creates a multipart form. Regular files are read while they are sent. Throws an error if a file can't be read.
   init(_ fields: [FormField], boundary: String) throws(CommandError) {
     self.boundary = boundary
     for field in fields {

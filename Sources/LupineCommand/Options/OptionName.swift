@@ -2,7 +2,7 @@
 
 import LupineEngine
 
-/// The names of the options.
+/// The long names of the command's options.
 enum OptionName: String, CaseIterable {
   case request, header, data, json, form
   case uploadFile = "upload-file"
@@ -59,13 +59,13 @@ enum OptionName: String, CaseIterable {
 
   case verbose, timing, trace, help, version
 
-  /// The description of an option: its short form, its value and its help text.
+  /// The description of a command-line option: its short form, its value and its help text.
   struct Form {
-    /// The letter of the short form, as in curl, or nil if there is none.
+    /// The letter of the option's short form, as in curl, or nil if it has none.
     let letter: Unicode.Scalar?
     /// The name of the option's value in the help, or nil if the option takes no value.
     let valueName: String?
-    /// The lines of the help, at least one.
+    /// The lines of the option's help text, at least one.
     let summary: [String]
 
     init(_ letter: Unicode.Scalar?, _ valueName: String?, _ summary: String...) {
@@ -175,7 +175,7 @@ enum OptionName: String, CaseIterable {
     }
   }
 
-  /// The headline above the option in the help, if the option starts a group.
+  /// The headline that the help prints above the option, or nil if the option doesn't start a group.
   var headline: String? {
     switch self {
     case .request: "Request"

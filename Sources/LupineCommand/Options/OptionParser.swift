@@ -4,7 +4,7 @@ import LupineAuthentication
 import LupineEngine
 
 enum OptionParser {
-  /// Parses the command's arguments, the first of which is the program's name.
+  /// Parses the command's arguments. The first argument is the program's name.
   static func parse(_ arguments: [String]) throws(CommandError) -> Invocation {
     var options = Options()
     var operands: [String] = []
@@ -23,7 +23,7 @@ enum OptionParser {
     return .transfer(try uri(text, naming: options.payload), options)
   }
 
-  /// Parses a URL. For a URL without a scheme, the scheme is http, as in curl.
+  /// Parses a URL of the command line. If it has no scheme, http is used, as in curl.
   static func uri(_ text: String) throws(CommandError) -> URI {
     do {
       return try URI(hasScheme(text) ? text : "http://" + text)
@@ -37,7 +37,8 @@ enum OptionParser {
     }
   }
 
-  /// Parses a URL. As in curl, if a file is uploaded and the URL's path ends with "/", the file's name is appended to the URL.
+  /// Parses the URL of the command line. As in curl, if a file is uploaded and the URL's path ends with "/", the file's name is
+  /// appended to the URL.
   static func uri(_ text: String, naming payload: Options.Payload) throws(CommandError) -> URI {
     let uri = try uri(text)
     guard case .upload(let path) = payload, path != "-", uri.target.utf8.last == UInt8(ascii: "/"),
@@ -156,7 +157,8 @@ extension Options {
     socket.interface = socket.localAddress == nil ? text : nil
   }
 
-  /// After all options have been parsed, adds the proxy's login to the proxy, and checks the options that depend on each other.
+  /// Adds the proxy's login to the proxy, and checks the options that depend on each other. Called after all options have been
+  /// parsed.
   fileprivate mutating func settle() throws(CommandError) {
     if let proxyLogin {
       guard case .fixed(let given, _) = proxy else {

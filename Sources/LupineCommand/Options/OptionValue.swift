@@ -5,12 +5,12 @@ import LupineCache
 import LupineEngine
 
 enum OptionValue {
-  /// The maximum number of digits before the decimal point of a number of seconds: 9, which is 31 years.
+  /// The maximum number of digits before the decimal point in an option's number of seconds: 9, which is 31 years.
   static let secondsDigitsMax = 9
   /// The range in seconds that Linux accepts for the time until a keep-alive probe (TCP_KEEPIDLE, tcp(7)).
   static let keepAliveSeconds = 1...32_767
 
-  /// Parses a decimal number of seconds above zero. Digits beyond nanoseconds are dropped.
+  /// Parses an option's value as a decimal number of seconds above zero. Ignores digits beyond nanoseconds.
   static func seconds(_ text: String, of option: OptionName) throws(CommandError) -> Duration {
     let parts = text.utf8.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
     let whole = parts[0]
@@ -26,7 +26,7 @@ enum OptionValue {
     return duration
   }
 
-  /// Parses the value of --max-stale.
+  /// Parses the value of --max-stale, a number of seconds.
   static func staleness(_ text: String) throws(CommandError) -> Int {
     guard let seconds = number(text, in: 0...Int(CacheLimits.deltaSecondsMax)) else {
       throw .usage("--max-stale takes 0 to \(CacheLimits.deltaSecondsMax) whole seconds, not \"\(text)\"")
@@ -34,7 +34,7 @@ enum OptionValue {
     return seconds
   }
 
-  /// Parses the value of --keepalive-time. As in curl, it is the time before the first probe and also the time between probes.
+  /// Parses the value of --keepalive-time. As in curl, it sets both the time before the first probe and the time between probes.
   static func keepAlive(_ text: String) throws(CommandError) -> SocketOptions.KeepAlive {
     guard let seconds = number(text, in: keepAliveSeconds) else {
       throw .usage("--keepalive-time takes 1 to 32767 whole seconds, not \"\(text)\"")
@@ -42,7 +42,7 @@ enum OptionValue {
     return SocketOptions.KeepAlive(idle: .seconds(seconds), interval: .seconds(seconds))
   }
 
-  /// Parses HOST:PORT:ADDRESS[,ADDRESS]... An IPv6 address may be in brackets.
+  /// Parses the value of --resolve, HOST:PORT:ADDRESS[,ADDRESS]... An IPv6 address may be in brackets.
   static func override(_ text: String) throws(CommandError) -> HostOverride {
     let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3, !parts[0].isEmpty, !"+-[".contains(parts[0].first ?? "+"),
@@ -61,7 +61,8 @@ enum OptionValue {
     return HostOverride(host: String(parts[0]), port: UInt16(port), addresses: addresses)
   }
 
-  /// Returns the path of a Unix socket, which may be abstract ("@name"). Throws an error if the path is invalid.
+  /// Checks the path of a Unix socket, and returns it. The socket may be abstract ("@name"). Throws an error if the path is
+  /// invalid.
   static func socketPath(_ path: String, of option: OptionName) throws(CommandError) -> String {
     guard SocketAddress(socketPath: path) != nil else {
       throw .usage("--\(option.rawValue) takes 1 to \(SocketAddress.socketPathBytesMax) bytes")
@@ -69,7 +70,7 @@ enum OptionValue {
     return path
   }
 
-  /// Parses a proxy's URL, or the part after the scheme if `scheme` is given.
+  /// Parses the URL of a proxy. If `scheme` is given, `text` is only the part of the URL after the scheme.
   static func proxy(_ text: String, scheme: Proxy.Scheme? = nil) throws(CommandError) -> Proxy {
     // A second scheme would be parsed as a host.
     guard scheme == nil || !text.contains("://") else {
@@ -82,7 +83,7 @@ enum OptionValue {
     }
   }
 
-  /// Returns a copy of `proxy` with the credentials `login`.
+  /// Returns a copy of `proxy` to which the user name and password in `login` have been added.
   static func proxy(_ proxy: Proxy, login: PasswordCredential) throws(CommandError) -> Proxy {
     do throws(ProxyError) {
       return try Proxy(
@@ -92,14 +93,14 @@ enum OptionValue {
     }
   }
 
-  /// Parses USER:PASSWORD without escapes; both may be empty. Errors don't repeat the value.
+  /// Parses an option's value USER:PASSWORD, which has no escapes. Both parts may be empty. Error messages don't repeat the value.
   static func login(_ text: String, of option: OptionName) throws(CommandError) -> PasswordCredential {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2 else { throw .usage("--\(option.rawValue) takes USER:PASSWORD") }
     return PasswordCredential(user: String(parts[0]), password: String(parts[1]))
   }
 
-  /// Returns an OAuth 2.0 token after checking its syntax. Errors don't repeat the token.
+  /// Checks the syntax of an OAuth 2.0 token, and returns the token. Error messages don't repeat it.
   static func token(_ text: String) throws(CommandError) -> String {
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw .usage("--oauth2-bearer takes a token of visible ASCII characters")
@@ -121,7 +122,7 @@ enum OptionValue {
     return kind
   }
 
-  /// Parses the value of --tls-max. Nil means the newest version available.
+  /// Parses the value of --tls-max. Nil means the newest TLS version available.
   static func newestVersion(_ text: String) throws(CommandError) -> TLSVersion? {
     switch text {
     case "default": return nil

@@ -10,18 +10,19 @@ enum Invocation: Equatable {
   case version
 }
 
-/// The settings of a transfer from the command line.
+/// The settings of a transfer, as given on the command line.
 struct Options: Equatable {
-  /// The source of the request's body. Texts are as on the command line, including a leading "@", which marks the path of a file.
+  /// The source of the request's body. The associated texts are as on the command line, including a leading "@", which marks the
+  /// path of a file.
   enum Payload: Equatable {
     case none
     case data([String])
     case json([String])
     case form([FormField])
-    /// A file to upload, or standard input if the path is "-".
+    /// The path of a file to upload, or "-" for standard input.
     case upload(String)
 
-    /// The request's method unless the user specifies a method.
+    /// The request method for this payload, unless the user specifies another method.
     var method: String {
       switch self {
       case .none: "GET"
@@ -35,44 +36,45 @@ struct Options: Equatable {
   var method: String?
   var fieldEdits: [FieldEdit] = []
   var payload = Payload.none
-  /// The content coding that compresses the payload, or nil for none.
+  /// The content coding with which the command compresses the request body, or nil for none.
   var bodyCoding: ContentCoding?
-  /// The time to wait for a 100 response before the body is sent, or nil for the engine's default.
+  /// The time to wait for a 100 (Continue) response before the body is sent, or nil for the engine's default.
   var continueTimeout: Duration?
   var followsRedirects = false
 
-  /// The path of the file for the body, or nil for standard output.
+  /// The path of the file to which the response's body is written, or nil for standard output.
   var outputPath: String?
   var includesHead = false
   var failsOnErrorStatus = false
-  /// Whether the command writes the body as received: it requests no content codings, and decodes none.
+  /// Whether the command writes the response's body as received: it requests no content codings, and decodes none.
   var isRaw = false
-  /// The folder of the cache's stored responses, or nil to use no cache.
+  /// The path of the folder in which the cache stores responses, or nil to use no cache.
   var cacheFolder: String?
-  /// The maximum staleness in seconds of a stored response that may be served, or nil to serve only fresh responses.
+  /// The maximum staleness, in seconds, of a stored response that the cache may serve. Nil to serve only fresh responses.
   var maxStale: Int?
   var isVerbose = false
   var showsTiming = false
   var showsTrace = false
 
-  /// The login of --user, or nil to use the URL's user information or a netrc file.
+  /// The user name and password of --user, or nil to use the URL's user information or a netrc file.
   var login: PasswordCredential?
-  /// The authentication schemes permitted for the login of the URL's host.
+  /// The authentication schemes with which the command may send the login to the URL's host.
   var schemes = PermittedSchemes()
-  /// The OAuth 2.0 token to send in Authorization, or nil to send none.
+  /// The OAuth 2.0 token to send in the Authorization field, or nil to send none.
   var bearerToken: String?
   var netrc = NetrcUse()
 
-  /// The proxy settings. If they name a fixed proxy, they don't include the hosts that bypass the proxy: `bypass` or the
-  /// environment specifies these hosts.
+  /// The proxy settings. If they contain a fixed proxy, they don't contain the hosts that bypass this proxy: those are in `bypass`
+  /// or in the environment.
   var proxy = ProxySettings.environment
   var proxyLogin: PasswordCredential?
-  /// The authentication schemes permitted for the login of the proxy.
+  /// The authentication schemes with which the command may send the login to the proxy.
   var proxySchemes = PermittedSchemes()
-  /// The hosts to which requests are sent without a proxy, or nil to use the environment's list.
+  /// The hosts to which requests are sent without a proxy, or nil to use the list in the environment.
   var bypass: String?
 
-  /// The time limit for each of four phases: the address lookup, the connection, the proxy's handshake and the TLS handshake.
+  /// The time limit for each of four phases: the address lookup, the connection, the proxy's handshake and the TLS handshake. Nil
+  /// for the engine's defaults.
   var connectTimeout: Duration?
   /// The time limit for the entire transfer, including redirects, or nil for no limit.
   var maxTime: Duration?
@@ -82,12 +84,12 @@ struct Options: Equatable {
   var socketPath: String?
   var socket = SocketOptions()
 
-  /// The path of a PEM file whose certificates replace the system's trust roots, or nil. `trustRootsFolder` is a folder with the
-  /// same purpose.
+  /// The path of a PEM file whose certificates replace the system's trust roots, or nil. `trustRootsFolder` is the path of a folder
+  /// with the same purpose.
   var trustRootsPath: String?
   var trustRootsFolder: String?
   var skipsVerification = false
   var identity = IdentityFiles()
-  /// The TLS versions, ciphers, groups and stapling. The properties above contain the other TLS settings.
+  /// The TLS versions, ciphers, groups and OCSP stapling. The other TLS settings are in the properties above.
   var tls = TLSConfiguration()
 }

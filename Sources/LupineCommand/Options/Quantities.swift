@@ -35,7 +35,7 @@ extension UInt64 {
 }
 
 extension String {
-  /// The text with its control characters escaped, so that a peer's text can't control the terminal or add a line.
+  /// The text with its control characters escaped, so that text from a peer can't control the terminal or add a line.
   var printable: String {
     var output = ""
     for scalar in unicodeScalars {
@@ -48,12 +48,12 @@ extension String {
     return output
   }
 
-  /// Returns the text with trailing spaces up to `width` characters.
+  /// Returns the text, padded with trailing spaces to `width` characters.
   func padded(to width: Int) -> String {
     self + String(repeating: " ", count: max(width - count, 0))
   }
 
-  /// Returns the text with leading spaces up to `width` characters.
+  /// Returns the text, padded with leading spaces to `width` characters.
   func indented(to width: Int) -> String {
     String(repeating: " ", count: max(width - count, 0)) + self
   }

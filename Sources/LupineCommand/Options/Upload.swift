@@ -3,28 +3,28 @@
 import LupineEngine
 import Synchronization
 
-/// Keeps the input of --upload-file if it is a pipe or a device, which can be read only once.
+/// The input of --upload-file if it is a pipe or a device, which can be read only once.
 ///
-/// The request can still be sent again if nothing of the input has been read, for example if the server answers `Expect:
+/// The request can be sent again only if nothing of the input has been read, for example if the server answers `Expect:
 /// 100-continue` with a challenge.
 final class Upload: Sendable {
   private struct State {
     var input: InputStream?
-    /// The number of the latest body. Bodies with lower numbers must not read the input.
+    /// The number of the latest request body that reads the input. Bodies with lower numbers must not read it.
     var bodyCount = 0
     var isRead = false
   }
 
   private let state = Mutex(State())
 
-  /// Stores the input, and returns a body that reads it.
+  /// Stores the input, and returns a request body that reads it.
   func begin(_ input: InputStream) -> RequestBody {
     state.withLock { $0.input = input }
     return body(of: input)
   }
 
-  /// Returns a new body that reads the input in place of the earlier bodies. Returns nil if there is no input, or if an earlier
-  /// body has begun to read it.
+  /// Returns a new request body that reads the input in place of the earlier bodies. Returns nil if there is no input, or if an
+  /// earlier body has begun to read it.
   func again() -> RequestBody? {
     let input = state.withLock { state in
       // An earlier body that hasn't begun yet must not begin later.

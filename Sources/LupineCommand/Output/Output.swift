@@ -4,15 +4,16 @@ import Glibc
 import LupineEngine
 import Synchronization
 
-/// The destination of a response: standard output or a file. The file is created only when a response is about to be written.
+/// The destination of the response's body: standard output or a file. The file is created only when a response is about to be
+/// written.
 final class Output: Sendable {
   private struct State {
-    /// The descriptor of the file or of standard output, or nil before the file is opened.
+    /// The descriptor of the file or of standard output. Nil before the file is opened and after it is closed.
     var descriptor: CInt?
     var byteCount: UInt64 = 0
   }
 
-  /// The path of the file, or nil for standard output.
+  /// The path of the output file, or nil for standard output.
   let path: String?
   private let state: Mutex<State>
 
@@ -21,7 +22,7 @@ final class Output: Sendable {
     state = Mutex(State(descriptor: path == nil ? STDOUT_FILENO : nil))
   }
 
-  /// Creates or truncates the file, unless this has already been done.
+  /// Creates the output file, or truncates it if it exists. Does nothing if the file is already open.
   func open() throws(CommandError) {
     try state.withLock { state throws(CommandError) in
       guard let path, state.descriptor == nil else { return }
@@ -31,7 +32,8 @@ final class Output: Sendable {
     }
   }
 
-  /// Writes all bytes. Blocks until the destination has accepted them, so that a slow destination slows the server down.
+  /// Writes all bytes to the output. Blocks until the destination has accepted them, so that a slow destination slows the server
+  /// down.
   func write(_ bytes: borrowing Span<UInt8>) throws(CommandError) {
     try open()
     try state.withLock { state throws(CommandError) in
@@ -41,12 +43,12 @@ final class Output: Sendable {
     }
   }
 
-  /// Writes text to the destination in UTF-8.
+  /// Writes text to the output in UTF-8.
   func write(_ text: String) throws(CommandError) {
     try write(Array(text.utf8).span)
   }
 
-  /// Closes the file. Throws an error if the file system reports only now that it is full, as some do.
+  /// Closes the output file. Some file systems report only now that they are full. In that case, throws an error.
   func close() throws(CommandError) {
     try state.withLock { state throws(CommandError) in
       guard path != nil, let number = state.descriptor else { return }
@@ -55,7 +57,7 @@ final class Output: Sendable {
     }
   }
 
-  /// A sentence for the error message of a failed transfer: which incomplete file remains. Nil if no file remains.
+  /// A sentence for the error message of a failed transfer, which names the incomplete output file. Nil if no file remains.
   var remains: String? {
     state.withLock { state in
       guard let path, state.descriptor != nil else { return nil }
@@ -73,7 +75,7 @@ final class Output: Sendable {
   }
 }
 
-/// Writes to standard error and ignores failures.
+/// Writes to standard error. Ignores failures.
 enum StandardError {
   static func write(_ text: String) {
     _ = Descriptor.write(Array(text.utf8).span, to: STDERR_FILENO)
@@ -82,7 +84,7 @@ enum StandardError {
 
 enum Descriptor {
   /// Opens /dev/null as standard input, output or error if the command was started without them. Otherwise, a socket or file could
-  /// get the number of such a descriptor, and receive messages meant for the user.
+  /// get the number of such a descriptor, and receive messages that are meant for the user.
   static func occupyStandardOnes() {
     for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
       // open returns the lowest free number, which is `number`. Writes to it fail, as intended.
@@ -90,7 +92,7 @@ enum Descriptor {
     }
   }
 
-  /// Writes all bytes. Returns false on failure, with the reason in errno.
+  /// Writes all bytes to the descriptor `number`. Returns false on failure, with the reason in errno.
   static func write(_ bytes: borrowing Span<UInt8>, to number: CInt) -> Bool {
     var rest: [UInt8] = []
     rest.append(copying: bytes, 0..<bytes.count)

@@ -3,12 +3,12 @@
 import Glibc
 import LupineEngine
 
-/// A line on the terminal that is redrawn as the download progresses.
+/// The progress line on the terminal, which is redrawn while the response's body arrives.
 struct ProgressBar {
-  /// The minimum time between two drawings of the line: 0.1 s.
+  /// The minimum time between two drawings of the progress line: 0.1 s.
   static let interval = Duration.milliseconds(100)
 
-  /// The length that the server announced in bytes, or nil if it is unknown.
+  /// The length of the body in bytes, as announced by the server, or nil if it is unknown.
   private let total: UInt64?
   private let start: Instant
   private var received: UInt64 = 0
@@ -20,7 +20,7 @@ struct ProgressBar {
     lastDrawing = now  // no drawing yet, because a rate needs elapsed time
   }
 
-  /// Counts received bytes. Returns the text that redraws the line, or nil if the line was drawn less than `interval` ago.
+  /// Counts received bytes. Returns the text that redraws the progress line, or nil if it was drawn less than `interval` ago.
   mutating func advance(by byteCount: Int, now: Instant, width: () -> Int) -> String? {
     received += UInt64(byteCount)
     guard now - lastDrawing >= Self.interval else { return nil }
@@ -28,13 +28,13 @@ struct ProgressBar {
     return "\r" + line(now: now, width: width())
   }
 
-  /// Returns the text that draws the line for the last time, with a line end.
+  /// Returns the text that draws the progress line for the last time, with a line end.
   func end(now: Instant, width: Int) -> String {
     "\r" + line(now: now, width: width) + "\n"
   }
 
-  /// Returns the line: the percentage, a bar, the bytes and the rate, as far as they fit in `width`. The last column stays empty,
-  /// because some terminals wrap when it is filled.
+  /// Returns the progress line: the percentage, a bar, the bytes and the rate, as far as they fit in `width` columns. The last
+  /// column stays empty, because some terminals wrap the line when it is filled.
   func line(now: Instant, width: Int) -> String {
     let room = max(width - 1, 0)
     let rate = "\(bytesPerSecond(now).bytesText)/s"
@@ -64,7 +64,7 @@ struct ProgressBar {
 
 /// The terminal to which standard error is connected.
 enum Terminal {
-  /// The width if the terminal doesn't report one: 80 columns, as on DEC's VT100.
+  /// The assumed width of a terminal that doesn't report its width: 80 columns, as on DEC's VT100.
   private static let usualWidth = 80
 
   static var isThere: Bool { isatty(STDERR_FILENO) == 1 }

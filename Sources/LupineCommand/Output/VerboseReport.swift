@@ -24,10 +24,10 @@ enum VerboseReport {
     "* redirected to \(request.method.printable) \(request.uri.description.printable)\n"
   }
 
-  /// The line that announces that the request is sent again with credentials.
+  /// The line of `--verbose` output which states that the request is sent again with credentials.
   static let resend = "* sending the request again with credentials\n"
 
-  /// Returns the lines about the connection. Call it after the exchange has ended.
+  /// Returns the lines of `--verbose` output that describe the connection. Call it after the exchange has ended.
   static func connection(_ metrics: ExchangeMetrics, isVerified: Bool) -> String {
     guard let remote = metrics.remoteAddress else { return "* no connection was opened\n" }
     let local = metrics.localAddress.map { " from \($0)" } ?? ""
@@ -64,10 +64,11 @@ enum VerboseReport {
 }
 
 extension ResponseHead {
-  /// The status line without its line end.
+  /// The status line of the response without its line end, such as "HTTP/1.1 200 OK".
   var statusLine: String { "HTTP/1.\(minorVersion) \(status) \(reason)" }
 
-  /// The head as received, but without white space around values. Bytes that aren't UTF-8 are replaced in names.
+  /// The response head as received, but without white space around field values. Bytes of field names that aren't UTF-8 are
+  /// replaced.
   var text: String {
     var text = statusLine + "\r\n"
     for field in fields { text += "\(field.name): \(field.value)\r\n" }

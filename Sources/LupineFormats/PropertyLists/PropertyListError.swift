@@ -42,7 +42,8 @@ public enum PropertyListError: LocalizedError, Hashable {
       "The property list would expand to more than \(bytes) bytes because it refers to the same values many times. "
         + "Have the server send it in parts."
     case .unsupportedValue(let type):
-      "The property list has a \(type), which occurs only in keyed archives. Decode the list as a Decodable type."
+      "The property list has a value of type \(type), which occurs only in keyed archives and can't be represented in an "
+        + "untyped result. Decode the list as a Decodable type that omits the value."
     }
   }
 }

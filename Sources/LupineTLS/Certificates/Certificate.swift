@@ -2,12 +2,13 @@
 
 import CLupineOpenSSL
 
-/// An owned reference to an immutable X.509 certificate of OpenSSL.
+/// An X.509 certificate. Owns a reference to OpenSSL's immutable object (X509), which it releases when it is deallocated.
 final class Certificate: Sendable {
   // SAFETY: OpenSSL counts references atomically, and guards the values that it derives from a certificate with a lock.
   nonisolated(unsafe) let pointer: OpaquePointer
 
-  /// Increments the reference count of OpenSSL's certificate at `pointer`. The caller keeps its own reference.
+  /// Creates a certificate from OpenSSL's X509 object, and increments the object's reference count. The caller's own reference
+  /// stays valid.
   init(retaining pointer: OpaquePointer) {
     X509_up_ref(pointer)
     self.pointer = pointer
@@ -64,15 +65,16 @@ final class Certificate: Sendable {
   }
 }
 
-/// Returns the SubjectPublicKeyInfo in DER of a certificate in DER, or nil if the bytes aren't exactly one certificate.
+/// Parses a certificate in DER, and returns its public key as SubjectPublicKeyInfo in DER. Returns nil if the bytes aren't exactly
+/// one certificate.
 package func publicKey(ofCertificate der: [UInt8]) -> [UInt8]? {
   OpenSSL.setUp()
   defer { ERR_clear_error() }
   return Certificate(der: der)?.publicKey
 }
 
-/// Returns the distinguished name of the subject of a certificate in DER, as text in the form of RFC 2253. Returns nil if the
-/// bytes aren't exactly one certificate.
+/// Parses a certificate in DER, and returns the distinguished name of its subject, as text in the form of RFC 2253. Returns nil if
+/// the bytes aren't exactly one certificate.
 package func subject(ofCertificate der: [UInt8]) -> String? {
   OpenSSL.setUp()
   defer { ERR_clear_error() }
@@ -89,8 +91,8 @@ extension Certificate: Hashable {
   }
 }
 
-/// Returns the DER encoding of an OpenSSL object. `encode` is OpenSSL's `i2d` function for the object's type. Returns an empty
-/// array if the encoding fails.
+/// Encodes an OpenSSL object in DER. `encode` is OpenSSL's `i2d` function for the object's type, such as `i2d_X509`. Returns an
+/// empty array if the encoding fails.
 package func der(
   of object: OpaquePointer, _ encode: (OpaquePointer, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
 )
@@ -105,8 +107,8 @@ package func der(
   }
 }
 
-/// Returns the certificates in `stack`, a STACK_OF(X509), which keeps its own references to them. Returns no certificates if
-/// `stack` is nil.
+/// Returns the certificates in `stack`, an OpenSSL STACK_OF(X509), and retains each of them. The stack itself isn't changed.
+/// Returns an empty array if `stack` is nil.
 func certificates(in stack: OpaquePointer?) -> [Certificate] {
   guard let stack else { return [] }
   return (0..<max(OPENSSL_sk_num(stack), 0)).compactMap { index in

@@ -3,7 +3,8 @@
 import CLupineOpenSSL
 
 package enum PEM {
-  /// Calls `body` with each certificate in the PEM text, and returns the number of certificates.
+  /// Parses each certificate in the PEM text, passes it to `body` as an X509 pointer, and returns the number of certificates. The
+  /// pointer is valid only during the call of `body`.
   package static func forEachCertificate(
     in text: [UInt8], _ body: (OpaquePointer) throws(TLSError) -> Void
   ) throws(TLSError) -> Int {
@@ -55,8 +56,8 @@ package enum PEM {
   }
 }
 
-/// The password that OpenSSL's password callback supplies, so that OpenSSL doesn't prompt for it on the terminal. Also records
-/// whether OpenSSL has called the callback.
+/// The password that `answerPassword` returns to OpenSSL. Without such a callback, OpenSSL would prompt for the password on the
+/// terminal. `wasAsked` records whether OpenSSL has called the callback.
 private final class PasswordAnswer {
   let password: [UInt8]?
   var wasAsked = false
@@ -66,8 +67,8 @@ private final class PasswordAnswer {
   }
 }
 
-/// OpenSSL's password callback for private keys: copies the password into the buffer. Returns the password's length in bytes, or
-/// -1 if there is no password or it doesn't fit.
+/// OpenSSL's password callback (pem_password_cb) for private keys: copies the password into the buffer. Returns the password's
+/// length in bytes, or -1 if there is no password or it doesn't fit.
 private func answerPassword(
   _ buffer: UnsafeMutablePointer<CChar>?, _ room: Int32, _: Int32, _ argument: UnsafeMutableRawPointer?
 ) -> Int32 {
@@ -80,7 +81,8 @@ private func answerPassword(
   return Int32(password.count)
 }
 
-/// OpenSSL's password callback for certificates: supplies no password, because certificates aren't encrypted.
+/// OpenSSL's password callback (pem_password_cb) for certificates: returns -1, which means "no password", because certificates
+/// aren't encrypted.
 private func refusePassphrase(
   _: UnsafeMutablePointer<CChar>?, _: Int32, _: Int32, _: UnsafeMutableRawPointer?
 ) -> Int32 {

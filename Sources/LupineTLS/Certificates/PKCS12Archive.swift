@@ -50,7 +50,8 @@ enum PKCS12Archive {
     }
   }
 
-  /// The contents of a PKCS#12 archive, in DER. Unlike OpenSSL's parsed objects, DER doesn't depend on a library context.
+  /// The certificates and the private key of a PKCS#12 archive, each in DER. Unlike OpenSSL's parsed objects, DER doesn't depend on
+  /// a library context.
   private struct Encoded {
     let leaf: [UInt8]
     let others: [[UInt8]]
@@ -129,10 +130,10 @@ enum PKCS12Archive {
 /// The reason why a PKCS#12 archive can't be opened, including OpenSSL's error.
 private struct ArchiveError: Error {
   let shown: TLSError
-  /// Whether the cause is an algorithm in the archive that OpenSSL doesn't support.
+  /// Whether OpenSSL couldn't open the archive because it doesn't support one of the archive's algorithms.
   let isUnsupported: Bool
 
-  /// Creates an error from `message` and the first entry of OpenSSL's error queue. Empties the queue.
+  /// Creates an error with `message` and the first entry of OpenSSL's error queue as its text. Empties the queue.
   init(_ message: String) {
     var texts: [String] = []
     var isUnsupported = false

@@ -3,10 +3,11 @@
 import CLupineOpenSSL
 import Glibc
 
-/// A client's certificate and private key, parsed and checked on creation.
+/// A client's certificate and private key, which the client presents to servers that request a certificate.
 ///
-/// The key and the password are never printed. The password isn't stored, and the key is stored in OpenSSL's memory.
-/// Two identities are equal if their certificates and keys are equal.
+/// Each initializer parses the certificate and the key, and checks that they belong together. The key and the password are never
+/// printed. The key is stored in OpenSSL's memory, and the password isn't stored. Two identities are equal if their certificates
+/// and keys are equal.
 public struct TLSIdentity: Sendable, Hashable {
   let material: KeyMaterial
 
@@ -62,11 +63,11 @@ public struct TLSIdentity: Sendable, Hashable {
 }
 
 extension TLSIdentity {
-  /// The identity's own certificate in DER, without the intermediate certificates.
+  /// The DER encoding of the identity's certificate, without the intermediate certificates.
   package var certificateDER: [UInt8] { material.leaf.der }
 
-  /// Returns a copy of the identity with other intermediate certificates: `issuers`, in DER. Throws `TLSError.Code.configuration`
-  /// if a certificate can't be parsed.
+  /// Returns a copy of the identity that sends other intermediate certificates with its own certificate. `issuers` are these
+  /// certificates in DER. Throws `TLSError.Code.configuration` if one of them can't be parsed.
   package func sending(issuers: [[UInt8]]) throws(TLSError) -> TLSIdentity {
     let issuers = try issuers.map { bytes throws(TLSError) in
       guard let certificate = Certificate(der: bytes) else {
@@ -79,11 +80,11 @@ extension TLSIdentity {
 }
 
 extension TLSIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// A text that contains the certificate's subject, but not the key.
+  /// A text for logs that contains the subject of the identity's certificate, but not the private key.
   public var description: String { "TLSIdentity(\(material.leaf.subject))" }
-  /// A text that contains the certificate's subject, but not the key.
+  /// A text for the debugger that contains the subject of the identity's certificate, but not the private key.
   public var debugDescription: String { description }
-  /// A mirror that contains only the certificate's subject.
+  /// A mirror for `dump` that contains only the subject of the identity's certificate, and not the private key.
   public var customMirror: Mirror { Mirror(self, children: ["subject": material.leaf.subject]) }
 }
 
@@ -95,7 +96,8 @@ final class KeyMaterial: Sendable {
   // lock.
   nonisolated(unsafe) let key: OpaquePointer
 
-  /// Increments the reference count of `key`. Throws `TLSError.Code.configuration` if `key` doesn't match the certificate `leaf`.
+  /// Checks that `key` is the private key of the certificate `leaf`, and increments the key's reference count. Throws
+  /// `TLSError.Code.configuration` if it isn't.
   init(leaf: Certificate, issuers: [Certificate], key: OpaquePointer) throws(TLSError) {
     ERR_clear_error()
     guard X509_check_private_key(leaf.pointer, key) == 1 else {

@@ -18,24 +18,27 @@ final class ClientSettings: Sendable {
 /// The state of a client's TLS session that OpenSSL's callbacks read and write. The `TLSSession` owns this object, and OpenSSL's
 /// SSL object points to it.
 final class ClientAttachment {
-  /// The server's name or IP address, which the server's certificate must match. A name is also sent as SNI.
+  /// The server's name or IP address, which the server's certificate must match. The client also sends a name, but not an address,
+  /// as SNI.
   let host: String
   let port: UInt16
   /// Whether the TLS session is with a proxy instead of an origin.
   let isProxy: Bool
   let settings: ClientSettings
-  /// The error with which the handshake must fail, or nil. Callbacks set it when OpenSSL's verification, the check of the OCSP
-  /// response or the configuration's verifier refuses the server.
+  /// The error with which the handshake must fail, or nil. A callback sets it when OpenSSL, the check of the stapled OCSP response
+  /// or the configuration's verifier refuses the server.
   var refusal: TLSError?
   var staple = TLSInfo.StapledOCSP.notAsked
   /// Whether the configuration's verifier has decided about the server's certificate, or must still decide.
   var judgement = Judgement.none
-  /// The names in DER of the authorities from which the server accepts client certificates. Nil if the server requested no
-  /// certificate, or if the client has one. After a resumption, these are the names from the original handshake, because a resumed
-  /// handshake contains no certificate request. Always nil for a proxy, because a proxy gets no certificate.
+  /// The distinguished names in DER of the authorities from which the server accepts client certificates. Nil if the server
+  /// requested no client certificate, or if the client has one.
+  ///
+  /// After a resumption, these are the names from the original handshake, because a resumed handshake contains no certificate
+  /// request. Always nil for a proxy, because the client presents no certificate to a proxy.
   private(set) var requestedAuthorities: [[UInt8]]?
-  /// The names that are stored with the session that the client offers to resume. If the server resumes this session, they become
-  /// `requestedAuthorities`.
+  /// The value of `requestedAuthorities` that is stored with the session that the client offers to resume. If the server resumes
+  /// the session, it becomes the value of `requestedAuthorities`.
   var offeredAuthorities: [[UInt8]]?
   /// Whether the handshake is complete. From then on, `messagesSinceData` counts handshake messages.
   private(set) var isEstablished = false
@@ -57,10 +60,12 @@ final class ClientAttachment {
     if isResumed, settings.configuration.ocspStapling != .ignored { staple = .checkedEarlier }
   }
 
-  /// Records that the server has requested a client certificate. `authorities` are the names in DER of the issuers that it accepts.
+  /// Records that the server has requested a client certificate. `authorities` are the names in DER of the issuers whose
+  /// certificates the server accepts.
   fileprivate func note(requestOf authorities: [[UInt8]]) { requestedAuthorities = authorities }
 
-  /// The index at which this object is attached to the SSL: 0, the ex_data index that OpenSSL reserves for applications.
+  /// The ex_data index under which OpenSSL's SSL object stores the pointer to its `ClientAttachment`: 0, which OpenSSL reserves for
+  /// applications.
   private static let slot: Int32 = 0
 
   func attach(to ssl: OpaquePointer) throws(TLSError) {
@@ -80,15 +85,15 @@ final class ClientAttachment {
     attached(to: session(ofVerification: store))
   }
 
-  /// Returns the SSL of the TLS session whose certificate chain OpenSSL is verifying. `store` is OpenSSL's X509_STORE_CTX.
+  /// Returns the SSL object of the TLS session whose certificate chain OpenSSL is verifying. `store` is OpenSSL's X509_STORE_CTX.
   fileprivate static func session(ofVerification store: OpaquePointer) -> OpaquePointer? {
     // SAFETY: OpenSSL stores the SSL of the verification at this index of the store's context.
     X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()).map { OpaquePointer($0) }
   }
 }
 
-/// Called by OpenSSL with the verdict on each certificate of the server's chain. If the verdict is a refusal, records its reason as
-/// `refusal`. Returns the verdict unchanged.
+/// OpenSSL calls this function with its verdict on each certificate of the server's chain. If OpenSSL refuses a certificate, the
+/// function records the reason as the `refusal` of the attachment. Returns OpenSSL's verdict unchanged.
 let recordRejection: SSL_verify_cb = { verdict, store in
   guard verdict == 0, let store, let attachment = ClientAttachment.attached(toVerification: store) else {
     return verdict
@@ -97,13 +102,13 @@ let recordRejection: SSL_verify_cb = { verdict, store in
   return verdict
 }
 
-/// Called by OpenSSL in place of its own verification of the server's chain, if the configuration has a verifier. Verifies the
-/// chain with OpenSSL, and then lets the verifier decide. A quick verifier is called immediately. Any other verifier is called
-/// outside of the handshake.
+/// OpenSSL calls this function instead of verifying the server's chain itself, if the configuration has a verifier. The function
+/// verifies the chain with OpenSSL, and then lets the verifier decide. It calls a quick verifier immediately. Any other verifier is
+/// called outside of the handshake.
 ///
-/// With TLS 1.3, the handshake stops until there is a verdict, and OpenSSL then calls this function again. With TLS 1.2, the
-/// server's stapled response arrives after its certificate. Therefore, the handshake continues up to the client's reply, which
-/// the session holds back until there is a verdict.
+/// With TLS 1.3, the handshake stops until the verifier has decided, and OpenSSL then calls this function again. With TLS 1.2, the
+/// server's stapled OCSP response arrives after its certificate. Therefore, the handshake continues up to the client's reply, which
+/// the session holds back until the verifier has decided.
 let askVerifier: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { store, _ in
   guard let store, let attachment = ClientAttachment.attached(toVerification: store),
     let verifier = attachment.settings.configuration.verifier
@@ -139,7 +144,8 @@ let askVerifier: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> In
   return 0
 }
 
-/// Verifies the server's chain with OpenSSL, and returns the result with the other data from which the verifier decides.
+/// Verifies the server's chain with OpenSSL. Returns OpenSSL's result together with the other data from which the verifier decides,
+/// such as the received chain and the stapled OCSP response.
 private func evidence(
   of store: OpaquePointer, _ attachment: ClientAttachment, _ ssl: OpaquePointer?, _ terms: VerificationTerms
 ) -> CertificateVerifier.Evidence {
@@ -161,17 +167,18 @@ private func evidence(
     certificates: sent, terms: terms)
 }
 
-/// Called by OpenSSL when the server requests a client certificate and the configuration has no identity. Lets the handshake
-/// continue without a certificate, because most servers that request one don't require it.
+/// OpenSSL calls this function when the server requests a client certificate and the configuration has no identity. The handshake
+/// continues without a certificate, because most servers that request one don't require it.
 let noteIdentityRequest: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { ssl, _ in
   guard let ssl, let attachment = ClientAttachment.attached(to: ssl) else { return 0 }
-  // A proxy's request isn't recorded, because the caller would mistake it for the origin's, and choose the certificate that is
-  // meant for the origin.
+  // A proxy's certificate request isn't recorded. The caller would mistake it for the origin's request, and choose the certificate
+  // that is meant for the origin.
   if !attachment.isProxy { attachment.note(requestOf: authorities(requestedIn: ssl)) }
   return 1
 }
 
-/// Returns the names in DER of the authorities in the server's CertificateRequest, at most `TLSLimits.authoritiesMax`.
+/// Returns the distinguished names in DER of the authorities that the server's CertificateRequest lists. Returns at most
+/// `TLSLimits.authoritiesMax` names.
 private func authorities(requestedIn ssl: OpaquePointer) -> [[UInt8]] {
   // SAFETY: the stack and its names belong to the session.
   guard let names = SSL_get0_peer_CA_list(ssl) else { return [] }
@@ -181,8 +188,8 @@ private func authorities(requestedIn ssl: OpaquePointer) -> [[UInt8]] {
   }
 }
 
-/// Called by OpenSSL after it has verified the server's chain. Checks the stapled OCSP response. Returns 1 to continue the
-/// handshake, or 0 to end it with an alert.
+/// OpenSSL calls this function after it has verified the server's chain. The function checks the stapled OCSP response. It returns
+/// 1 to continue the handshake, or 0 to end it with an alert.
 let checkStaple: lupine_staple_callback = { ssl, _ in
   guard let ssl, let attachment = ClientAttachment.attached(to: ssl) else { return 0 }
   let configuration = attachment.settings.configuration
@@ -199,8 +206,8 @@ let checkStaple: lupine_staple_callback = { ssl, _ in
   }
 }
 
-/// Called by OpenSSL with each session that the server allows the client to resume. Puts the session into the session store.
-/// Returns 1 if the store has taken over OpenSSL's reference to the session, and 0 otherwise.
+/// OpenSSL calls this function with each session that the server allows the client to resume. The function puts the session into
+/// the session store. It returns 1 if the store has taken over OpenSSL's reference to the session, and 0 otherwise.
 let keepSession: @convention(c) (OpaquePointer?, OpaquePointer?) -> Int32 = { ssl, session in
   guard let session, let attachment = ClientAttachment.attached(to: ssl) else { return 0 }
   // With TLS 1.2, this is called before the attachment knows whether the session was resumed.
@@ -211,14 +218,15 @@ let keepSession: @convention(c) (OpaquePointer?, OpaquePointer?) -> Int32 = { ss
   return 1
 }
 
-/// Called by OpenSSL with each line for the key log. Appends the line, which contains a secret, to the configuration's key log
-/// file.
+/// OpenSSL calls this function with each line for the key log, which contains a TLS secret. The function appends the line to the
+/// configuration's key log file.
 let logKey: SSL_CTX_keylog_cb_func = { ssl, line in
   guard let line, let keyLog = ClientAttachment.attached(to: ssl)?.settings.keyLog else { return }
   keyLog.append(line)
 }
 
-/// Called by OpenSSL with each TLS message. Counts the handshake messages that the peer sends after the handshake is complete.
+/// OpenSSL calls this function with each TLS message that it sends or receives. Once the handshake is complete, the function counts
+/// the handshake messages from the peer.
 let countMessages:
   @convention(c) (Int32, Int32, Int32, UnsafeRawPointer?, Int, OpaquePointer?, UnsafeMutableRawPointer?) -> Void = {
     isSent, _, contentType, _, _, ssl, _ in

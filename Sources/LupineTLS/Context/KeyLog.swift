@@ -2,12 +2,13 @@
 
 import Glibc
 
-/// A file to which the secrets of TLS sessions are appended. Several instances, even in different processes, may write to the same
-/// file, because each line is appended by a single write.
+/// A key log file, to which the secrets of TLS sessions are appended so that Wireshark can decrypt them. Several instances, even in
+/// different processes, may write to the same file, because each line is appended by a single `write`.
 final class KeyLog: Sendable {
   private let descriptor: Int32
 
-  /// Opens or creates the file. Throws `TLSError.Code.configuration` if that fails.
+  /// Opens the key log file for appending, and creates the file if it doesn't exist. Throws `TLSError.Code.configuration` if that
+  /// fails.
   init(path: String) throws(TLSError) {
     // Only the file's owner may read it, because its readers can decrypt the traffic.
     descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600)
@@ -19,7 +20,7 @@ final class KeyLog: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Appends a line to the file. Ignores write errors, because a full disk must not end connections.
+  /// Appends a line to the key log file. Ignores write errors, because a full disk must not end connections.
   func append(_ line: UnsafePointer<CChar>) {
     var bytes = Array(String(cString: line).utf8)
     bytes.append(UInt8(ascii: "\n"))

@@ -11,11 +11,11 @@ extension TLSContext {
     if let groups = configuration.groups { try setGroups(groups, context) }
   }
 
-  /// Whether the processor has instructions for AES, so that AES-128-GCM is offered first.
+  /// Whether the processor has instructions for AES. If so, the client offers AES-128-GCM first.
   package static var prefersAES128: Bool { lupine_has_aes_instructions() }
 
   /// Moves the AES-128-GCM ciphers with forward secrecy to the front of OpenSSL's default lists, which begin with AES-256-GCM.
-  /// Lists that the configuration sets aren't changed. AES-128-GCM is the fastest cipher on a processor with instructions for AES,
+  /// Doesn't change lists that the configuration sets. AES-128-GCM is the fastest cipher on a processor with instructions for AES,
   /// and 128 bits are enough (RFC 9325 §4.2).
   private static func preferAES128(_ configuration: TLSConfiguration, _ context: OpaquePointer) {
     let names = cipherNames(context)

@@ -4,7 +4,8 @@ import CLupineOpenSSL
 import Glibc
 
 extension TLSContext {
-  /// Loads the certificates of all sources into the context's trust store. Throws an error if `sources` is empty.
+  /// Loads the trusted certificates from all sources into the trust store of `context`, an OpenSSL SSL_CTX. Throws an error if
+  /// `sources` is empty.
   package static func trust(_ sources: [TLSConfiguration.TrustSource], _ context: OpaquePointer) throws(TLSError) {
     guard !sources.isEmpty else {
       throw .configuration(
@@ -54,8 +55,8 @@ extension TLSContext {
     }
   }
 
-  /// Makes the context refuse a certificate if a revocation list in the file contains it, or if the file has no revocation list of
-  /// the certificate's issuer.
+  /// Loads the certificate revocation lists in `file` into `context`, an OpenSSL SSL_CTX. The context then refuses a certificate
+  /// that is on a list, or whose issuer has no list in the file.
   static func refuseRevoked(byListsIn file: String, _ context: OpaquePointer) throws(TLSError) {
     ERR_clear_error()
     // SAFETY: the store belongs to the context, and the lookup to the store.

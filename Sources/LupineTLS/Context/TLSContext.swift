@@ -2,18 +2,19 @@
 
 import CLupineOpenSSL
 
-/// An OpenSSL context (SSL_CTX) for sessions with the same settings. It is thread-safe. Contexts are reused, because loading the
-/// trust roots takes milliseconds.
+/// An OpenSSL context (SSL_CTX), from which TLS sessions with the same settings are created. It is thread-safe. Contexts are
+/// reused, because loading the trust roots takes milliseconds.
 package final class TLSContext: Sendable {
   // SAFETY: OpenSSL counts the references of an SSL_CTX atomically and lets several threads create sessions from one
   // that is no longer configured. Only `init` configures it.
   nonisolated(unsafe) let pointer: OpaquePointer
-  /// The settings of a client's context. Nil for a context that the caller of `init(configured:argument:)` has configured.
+  /// The settings that a client's sessions share. Nil for a context that was created with `init(configured:argument:)`.
   let client: ClientSettings?
-  /// The object that the callbacks of a caller's SSL_CTX use. It must live as long as the context. Nil in a client's context.
+  /// An object to which the callbacks of the SSL_CTX may point. The context retains it, so that it lives as long as the SSL_CTX.
+  /// Nil in a client's context.
   private let argument: (any AnyObject & Sendable)?
 
-  /// Creates a client's context, whose connections can resume the sessions in `sessions`.
+  /// Creates a context for clients. Their connections can resume the TLS sessions in `sessions`, and add new ones to it.
   ///
   /// - Throws: `TLSError.Code.configuration` if a setting can't be used, such as trust roots that can't be read.
   package init(client configuration: TLSConfiguration, sessions: TLSSessionStore = TLSSessionStore()) throws(TLSError) {
@@ -45,9 +46,10 @@ package final class TLSContext: Sendable {
     argument = nil
   }
 
-  /// Creates a context from an SSL_CTX that the caller has configured, for example for a server. Clients can't use this context.
+  /// Creates a context from an OpenSSL SSL_CTX that the caller has configured, for example for a server. Clients can't use this
+  /// context.
   ///
-  /// The context retains `argument`, so its callbacks may point to it.
+  /// The callbacks of the SSL_CTX may point to `argument`, because the context retains it.
   package init(configured context: borrowing Owned, argument: some AnyObject & Sendable) {
     pointer = Self.retained(context.pointer)
     client = nil
@@ -61,7 +63,7 @@ package final class TLSContext: Sendable {
 }
 
 extension TLSContext {
-  /// Creates an SSL_CTX with the settings that clients and servers share. The caller configures the rest.
+  /// Creates an OpenSSL SSL_CTX with the settings that clients and servers have in common. The caller adds the other settings.
   package static func make(
     _ method: OpaquePointer?, from minimum: TLSVersion, upTo maximum: TLSVersion?
   ) throws(TLSError) -> Owned {
@@ -81,8 +83,8 @@ extension TLSContext {
     return context
   }
 
-  /// Increments the context's reference count and returns the context. `init` needs this, because its local owner releases one
-  /// reference at the end, even if `init` throws.
+  /// Increments the reference count of an SSL_CTX, and returns it. `init` calls this function, because the local `Owned` value in
+  /// `init` releases one reference at the end of its scope, even if `init` throws.
   private static func retained(_ context: OpaquePointer) -> OpaquePointer {
     SSL_CTX_up_ref(context)
     return context
@@ -112,7 +114,8 @@ extension TLSContext {
     if let name { _ = try PeerName(host: name) }
   }
 
-  /// Sets the certificate that sessions present, its intermediate certificates and its private key.
+  /// Makes the sessions of `context`, an OpenSSL SSL_CTX, present the identity's certificate with its intermediate certificates,
+  /// and sign with its private key.
   package static func use(_ identity: TLSIdentity, _ context: OpaquePointer) throws(TLSError) {
     ERR_clear_error()
     // SAFETY: each of these calls takes another reference.
@@ -125,7 +128,8 @@ extension TLSContext {
     }
   }
 
-  /// Encodes a protocol_name_list: each name is preceded by one byte with its length (RFC 7301 §3.1).
+  /// Encodes the names of application protocols as a ProtocolNameList for ALPN: each name is preceded by one byte with its length
+  /// (RFC 7301 §3.1).
   package static func encode(_ protocols: [String]) throws(TLSError) -> [UInt8] {
     var encoded: [UInt8] = []
     for name in protocols {

@@ -2,23 +2,24 @@
 
 import Synchronization
 
-/// Creates one context per configuration and owns the session store that all contexts share. It is thread-safe. Creating a
-/// context reads files and may take milliseconds, so create it before an event loop needs it.
+/// A cache with one `TLSContext` per configuration. All contexts share one session store. The cache is thread-safe.
+///
+/// Creating a context reads files and may take milliseconds, so create it before an event loop needs it.
 package final class TLSContexts: Sendable {
-  /// The maximum number of cached contexts: 64. Programs rarely have more than a few. Beyond the limit, an arbitrary context is
-  /// evicted.
+  /// The maximum number of cached contexts: 64. Programs rarely have more than a few TLS configurations. Beyond the limit, an
+  /// arbitrary context is evicted.
   static let contextsMax = 64
 
   /// The store of resumable TLS sessions that all contexts share.
   package let sessions: TLSSessionStore
   private let contexts = Mutex<[TLSConfiguration: TLSContext]>([:])
 
-  /// Creates an empty cache of contexts. All contexts that it creates will share `sessions`.
+  /// Creates an empty cache of TLS contexts. All contexts in the cache will share the session store `sessions`.
   package init(sessions: TLSSessionStore = TLSSessionStore()) {
     self.sessions = sessions
   }
 
-  /// Returns the context for `configuration`. Creates it if necessary. Throws `TLSError.Code.configuration` if a setting can't be
+  /// Returns the cached context for `configuration`, or creates it. Throws `TLSError.Code.configuration` if a setting can't be
   /// used.
   package func context(for configuration: TLSConfiguration) throws(TLSError) -> TLSContext {
     if let known = contexts.withLock({ $0[configuration] }) { return known }

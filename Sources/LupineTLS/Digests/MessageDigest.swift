@@ -2,7 +2,7 @@
 
 import CLupineOpenSSL
 
-/// A hash function. The raw value is its name in OpenSSL.
+/// A cryptographic hash function, such as SHA-256. The raw value is the function's name in OpenSSL.
 package enum MessageDigest: String, Sendable, Hashable, CaseIterable {
   case md5 = "MD5"
   case sha256 = "SHA2-256"
@@ -10,7 +10,7 @@ package enum MessageDigest: String, Sendable, Hashable, CaseIterable {
   case sha512 = "SHA2-512"
   case sha512_256 = "SHA2-512/256"
 
-  /// Returns the hash of the bytes, or nil if OpenSSL's configuration forbids the function, such as MD5 in FIPS mode.
+  /// Returns the hash of the bytes, or nil if OpenSSL's configuration forbids this hash function, such as MD5 in FIPS mode.
   package func hash(_ bytes: [UInt8]) -> [UInt8]? {
     OpenSSL.setUp()
     defer { ERR_clear_error() }
@@ -20,7 +20,7 @@ package enum MessageDigest: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Returns the HMAC of the bytes (RFC 2104), or nil if OpenSSL's configuration forbids the function.
+  /// Returns the HMAC of the bytes with `key` (RFC 2104), or nil if OpenSSL's configuration forbids this hash function.
   package func authenticationCode(of bytes: [UInt8], key: [UInt8]) -> [UInt8]? {
     OpenSSL.setUp()
     defer { ERR_clear_error() }
@@ -44,11 +44,11 @@ package enum MessageDigest: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// Returns the channel binding `tls-server-end-point`: the hash of a certificate, given in DER, that binds an authentication to
-/// a TLS connection (RFC 5929 §4.1).
+/// Returns the channel binding `tls-server-end-point` of a server's certificate in DER: a hash of the certificate, which binds an
+/// authentication to a TLS connection (RFC 5929 §4.1).
 ///
-/// The hash function is that of the certificate's signature, except that SHA-256 replaces MD5 and SHA-1. Returns nil if the
-/// binding is undefined because the signature has no hash function (Ed25519), or if the bytes aren't exactly one certificate.
+/// The hash function is that of the certificate's signature, except that SHA-256 replaces MD5 and SHA-1. Returns nil if the bytes
+/// aren't exactly one certificate, or if its signature has no hash function (Ed25519), so that the binding is undefined.
 package func endPointBinding(ofCertificate der: [UInt8]) -> [UInt8]? {
   OpenSSL.setUp()
   defer { ERR_clear_error() }
@@ -57,8 +57,8 @@ package func endPointBinding(ofCertificate der: [UInt8]) -> [UInt8]? {
 }
 
 extension Certificate {
-  /// The hash function that the binding `tls-server-end-point` uses for this certificate, or nil if the certificate's signature has
-  /// no hash function.
+  /// The hash function with which the channel binding `tls-server-end-point` hashes this certificate. Nil if the certificate's
+  /// signature has no hash function, as with Ed25519.
   fileprivate var signatureDigest: MessageDigest? {
     var function = NID_undef
     // SAFETY: reads the certificate, and writes only to `function`.

@@ -4,14 +4,14 @@
 import CLupineOpenSSL
 import Glibc
 
-/// The oldest error in the thread's OpenSSL error queue, which is the cause of the failure. Later entries only name the functions
-/// that passed the error on.
+/// The oldest error in the thread's OpenSSL error queue, which is the cause of a failed call. Later entries of the queue only name
+/// the functions that passed the error on.
 struct QueuedError {
   let reason: Int32
   let isFromTLS: Bool
   let text: String
 
-  /// Removes all errors from the thread's OpenSSL error queue. Returns the oldest one, or nil if the queue was empty.
+  /// Removes all errors from the thread's OpenSSL error queue. Returns the oldest error, or nil if the queue was empty.
   static func drainQueue() -> QueuedError? {
     defer { ERR_clear_error() }
     return next()
@@ -33,7 +33,7 @@ struct QueuedError {
     return ERR_reason_error_string(packed).map { String(cString: $0) }
   }
 
-  /// The code of the fatal alert that the peer sent (RFC 8446 §6.2), or nil if the error has another cause.
+  /// The code of the fatal TLS alert that the peer sent (RFC 8446 §6.2), or nil if OpenSSL's error has another cause.
   var alert: UInt8? {
     isFromTLS ? UInt8(exactly: reason - SSL_AD_REASON_OFFSET) : nil
   }
@@ -43,16 +43,16 @@ struct QueuedError {
   }
 }
 
-/// The state of a TLS session at the time when a call on it fails, from which the error is created.
+/// The state of a TLS session when a call on the session fails. The error of the call is created from this state.
 struct FailureContext {
   /// The host of the server that the client connects to, or nil if this side is the server.
   let host: String?
   let wasEstablished: Bool
   let opening: OpeningBytes
-  /// The error with which an OpenSSL callback has refused the peer, or nil if no callback has refused it.
+  /// The error with which one of OpenSSL's callbacks has refused the peer, or nil if no callback has refused the peer.
   let refusal: TLSError?
 
-  /// The name of the peer in error messages.
+  /// The name of the TLS peer in error messages: the server's host, or "the client" if this side is the server.
   var peer: String { host ?? "the client" }
 }
 
@@ -61,13 +61,14 @@ extension TLSError {
     .configuration("OpenSSL couldn't allocate \(what). Free memory.")
   }
 
-  /// Returns an error with code `.configuration` whose text is `message`, followed by the oldest error in OpenSSL's error queue.
+  /// Creates an error with code `.configuration` whose text is `message`, followed by the oldest error in OpenSSL's error queue.
   /// Empties the queue.
   package static func configurationFromQueue(_ message: String) -> TLSError {
     .configuration("\(message) OpenSSL says: \(QueuedError.drainQueue()?.text ?? "nothing").")
   }
 
-  /// Returns the error of a call on a TLS session that has just failed. Empties OpenSSL's error queue.
+  /// Creates the error for a call on a TLS session that has just failed, from the session's state and OpenSSL's error queue.
+  /// Empties the queue.
   static func fromQueue(_ context: FailureContext) -> TLSError {
     let queued = QueuedError.drainQueue()
     if !context.wasEstablished && !context.opening.mayBeTLS { return notTLS(context) }
@@ -83,7 +84,7 @@ extension TLSError {
     return failed(queued.text, context)
   }
 
-  /// Returns an error with OpenSSL's text: `.handshakeFailed` during the handshake, or `.protocolViolation` after it.
+  /// Creates an error with OpenSSL's text. Its code is `.handshakeFailed` during the handshake, and `.protocolViolation` after it.
   static func failed(_ text: String, _ context: FailureContext) -> TLSError {
     guard context.wasEstablished else {
       return TLSError(

@@ -2,82 +2,86 @@
 
 /// A TLS error: a code to branch on, and a message that states the host, the cause and the remedy.
 public struct TLSError: Error, Sendable, CustomStringConvertible {
-  /// The kinds of errors.
+  /// The kinds of TLS errors.
   public enum Code: Sendable, Hashable {
-    /// A certificate of the chain has expired.
+    /// A certificate of the server's chain has expired.
     case certificateExpired
-    /// A certificate of the chain isn't valid yet.
+    /// The validity period of a certificate of the server's chain hasn't begun yet.
     case certificateNotYetValid
-    /// The certificate isn't for the requested host.
+    /// The server's certificate isn't valid for the requested host.
     case hostMismatch
     /// The server's certificate is self-signed and isn't a trust root.
     case selfSigned
-    /// The chain ends in an issuer that isn't a trust root, or lacks an intermediate certificate.
+    /// The server's chain ends in an issuer that isn't a trust root, or lacks an intermediate certificate.
     case unknownAuthority
-    /// Another check of a certificate failed. `verifyCode` is OpenSSL's `X509_V_ERR` code.
+    /// A certificate of the server's chain failed another check. `verifyCode` is OpenSSL's `X509_V_ERR` code.
     case certificateInvalid(verifyCode: Int)
-    /// The configuration's verifier refused the certificate.
+    /// The verifier in the TLS configuration refused the server's certificate.
     case refusedByVerifier
-    /// The stapled OCSP response is missing or doesn't confirm the certificate.
+    /// The server stapled no OCSP response although one is required, or the response doesn't show that the certificate is valid.
     case ocsp(OCSPProblem)
     /// The client and the server have no TLS version in common.
     case protocolVersion
-    /// The peer refused the connection with this alert (RFC 8446 §6.2).
+    /// The peer ended the handshake or the connection with this fatal alert (RFC 8446 §6.2), such as 40 for handshake_failure.
     case alert(UInt8)
-    /// The connection ended without close_notify, so the received data may be incomplete.
+    /// The peer closed the TCP connection without TLS's close_notify, so the received data may be incomplete.
     case truncated
-    /// The peer's first bytes aren't TLS.
+    /// The first bytes that the peer sent aren't TLS.
     case notTLS
-    /// The handshake failed for another reason.
+    /// The TLS handshake failed for a reason that has no other code.
     case handshakeFailed
-    /// After the handshake, the peer violated the protocol, or its data was changed in transit.
+    /// After the handshake, the peer violated the TLS protocol, or its data was changed in transit.
     case protocolViolation
-    /// The session was used after the local side had closed it.
+    /// The TLS session was used after the local side had closed it.
     case closed
-    /// A setting, a certificate file or the host name can't be used.
+    /// A TLS setting, a certificate file or the host name can't be used.
     case configuration
   }
 
-  /// The problems of stapled OCSP responses (RFC 6960).
+  /// The reasons why the check of a stapled OCSP response fails (RFC 6960).
   public enum OCSPProblem: Sendable, Hashable {
-    /// The server stapled no response, although the configuration or the certificate's must-staple extension requires one.
+    /// The server stapled no OCSP response, although the configuration or the certificate's must-staple extension requires one.
     case missing
-    /// The response can't be parsed.
+    /// The stapled OCSP response can't be parsed.
     case malformed
-    /// The responder returned an error instead of a response. `status` is its OCSPResponseStatus.
+    /// The OCSP responder returned an error in place of a certificate status. `status` is its OCSPResponseStatus, such as 3 for
+    /// tryLater.
     case refused(status: Int)
-    /// The signature is wrong, or the signer isn't authorized by the certificate's issuer.
+    /// The signature of the stapled OCSP response is wrong, or the certificate's issuer hasn't authorized the signer.
     case untrusted
-    /// The response contains no status for the server's certificate.
+    /// The stapled OCSP response contains no status for the server's certificate.
     case otherCertificate
-    /// The response states that the certificate is revoked.
+    /// The stapled OCSP response states that the server's certificate is revoked.
     case revoked
-    /// The responder doesn't know the certificate.
+    /// The stapled OCSP response states that the responder doesn't know the server's certificate.
     case unknownCertificate
-    /// The response's thisUpdate is in the future.
+    /// The stapled OCSP response isn't valid yet: its thisUpdate is in the future.
     case notYetValid
-    /// The response's nextUpdate has passed, or the response has no nextUpdate and is older than 10 days.
+    /// The stapled OCSP response has expired: its nextUpdate has passed, or it has no nextUpdate and is older than 10 days.
     case expired
   }
 
-  /// The kind of the error, to branch on.
+  /// The kind of the TLS error, to branch on.
   public let code: Code
-  /// The cause, the host and the remedy, in one or two sentences.
+  /// The text of the TLS error in one or two sentences: the host, the cause and the remedy.
   public let message: String
-  /// The error with which the verifier refused the certificate, or nil if the verifier threw none. Equality ignores it.
+  /// The error that the configuration's verifier threw to refuse the certificate. Nil if the verifier threw no error. Equality
+  /// ignores this property.
   public let verifierError: (any Error)?
-  /// The names in DER of the authorities from which the server accepts client certificates. Set only if the server requested a
-  /// certificate, the client presented none, and no HTTP request was sent. Otherwise nil. Equality ignores the names.
+  /// The distinguished names in DER of the authorities from which the server accepts client certificates.
+  ///
+  /// Set only if the server requested a certificate, the client presented none, and no HTTP request was sent. Otherwise nil.
+  /// Equality ignores the names.
   package internal(set) var requestedAuthorities: [[UInt8]]?
 
-  /// Creates an error from its code, its message and, if a verifier threw an error, that error.
+  /// Creates a TLS error. `verifierError` is the error that the configuration's verifier threw, or nil.
   public init(code: Code, message: String, verifierError: (any Error)? = nil) {
     self.code = code
     self.message = message
     self.verifierError = verifierError
   }
 
-  /// The error's message.
+  /// The same text as `message`.
   public var description: String { message }
 }
 
@@ -95,7 +99,7 @@ extension TLSError: Hashable {
 }
 
 extension TLSError {
-  /// Returns the error of an HTTP request that wasn't sent, because the server requests a client certificate and the caller must
+  /// Creates the error of an HTTP request that wasn't sent, because the server requests a client certificate and the caller must
   /// first choose one.
   package static func identityRequested(by host: String, from authorities: [[UInt8]]) -> TLSError {
     var error = TLSError(
@@ -109,7 +113,7 @@ extension TLSError {
     TLSError(code: .configuration, message: message)
   }
 
-  /// Returns the error for using a session that the local side has already closed.
+  /// Creates the error for using a TLS session that the local side has already closed.
   static func closed(peer: String) -> TLSError {
     TLSError(
       code: .closed,

@@ -3,7 +3,7 @@
 import CLupineOpenSSL
 import Glibc
 
-/// The reason why an OCSP response doesn't confirm a certificate.
+/// The reason why an OCSP response doesn't show that a certificate is good.
 struct OCSPFailure: Error {
   let problem: TLSError.OCSPProblem
   let cause: String
@@ -18,8 +18,8 @@ struct OCSPFailure: Error {
 struct OCSPAnswer: ~Copyable {
   private let basic: Owned
 
-  /// Parses a response in DER. Throws an error if the response is malformed, or if it contains the responder's error status
-  /// instead of an answer.
+  /// Parses an OCSP response in DER. Throws an error if the response is malformed, or if it contains an error status of the
+  /// responder, such as tryLater.
   init(_ bytes: [UInt8]) throws(OCSPFailure) {
     OpenSSL.setUp()
     ERR_clear_error()
@@ -38,9 +38,11 @@ struct OCSPAnswer: ~Copyable {
     self.basic = basic
   }
 
-  /// Checks that the response confirms the certificate `leaf` of `issuer`. Otherwise, throws the reason. The signer must be
-  /// `issuer`, or a responder that the issuer has certified (RFC 6960 §4.2.2.2). Every single response about the certificate must
-  /// be current and good. Returns the earliest nextUpdate in seconds since 1970, or nil if the response has none.
+  /// Checks that the response states that the certificate `leaf` is good. If it doesn't, throws the reason. Returns the earliest
+  /// nextUpdate in seconds since 1970, or nil if the response has none.
+  ///
+  /// The response must be signed by `issuer`, or by a responder that the issuer has certified (RFC 6960 §4.2.2.2). Every
+  /// SingleResponse about `leaf` must be current and have the status good.
   func confirm(_ leaf: Certificate, from issuer: Certificate) throws(OCSPFailure) -> Int? {
     try verifySigner(issuer)
     var ends: [Int] = []
@@ -54,8 +56,8 @@ struct OCSPAnswer: ~Copyable {
     return ends.min()
   }
 
-  /// Throws an error if the response and the request have different nonces. Accepts a response without a nonce, because many
-  /// responders sign their responses in advance (RFC 9654 §2.1).
+  /// Throws an error if the OCSP response and the request both have a nonce and the nonces differ. Accepts a response without a
+  /// nonce, because many responders sign their responses in advance (RFC 9654 §2.1).
   func checkNonce(of request: [UInt8]) throws(OCSPFailure) {
     guard let request = Owned(decode(request, d2i_OCSP_REQUEST, freeing: OCSP_REQUEST_free), freeing: OCSP_REQUEST_free)
     else { throw OCSPFailure(.malformed, "its request can't be read") }
@@ -84,9 +86,9 @@ struct OCSPAnswer: ~Copyable {
     }
   }
 
-  /// Returns whether `single`, one of the response's single responses, is about the certificate `leaf`. Its CertID must contain the
-  /// hashes of the issuer's name and key, with the responder's hash algorithm, and the certificate's serial number (RFC 6960
-  /// §4.1.1).
+  /// Returns whether `single`, a SingleResponse of the OCSP response, is about the certificate `leaf`. Its CertID must contain the
+  /// certificate's serial number, and the hashes of the issuer's name and key with the hash algorithm that the CertID names (RFC
+  /// 6960 §4.1.1).
   private func isAbout(_ single: OpaquePointer, _ leaf: Certificate, _ issuer: Certificate) -> Bool {
     // SAFETY: the identifier belongs to the single response, the algorithm to the identifier, and `expected` is ours.
     guard let identifier = OCSP_SINGLERESP_get0_id(single) else { return false }
@@ -146,7 +148,7 @@ func decode(
   }
 }
 
-/// Returns a time in seconds since 1970, or nil if `time` is nil or malformed.
+/// Converts OpenSSL's `time` to seconds since 1970. Returns nil if `time` is nil or malformed.
 func seconds(of time: UnsafePointer<ASN1_TIME>?) -> Int? {
   var parts = tm()
   // SAFETY: OpenSSL checks the encoding and fills every field of `parts`, or returns 0.

@@ -3,15 +3,16 @@
 import CLupineOpenSSL
 import Glibc
 
-/// The status of a certificate according to a verified OCSP response or revocation list.
+/// The revocation status of a certificate according to a verified OCSP response or revocation list.
 package enum RevocationStatus: Sendable, Hashable {
-  /// The certificate isn't revoked. `until` is the time of the next update in seconds since 1970, or nil if it is unknown.
+  /// The certificate isn't revoked. `until` is the time of the OCSP response's or the list's next update in seconds since 1970, or
+  /// nil if it names none.
   case good(until: Int?)
-  /// The certificate is revoked. The text states the cause, and the date of the revocation if it is known.
+  /// The certificate is revoked. The text states this for an error message, with the date of the revocation if the date is known.
   case revoked(String)
 }
 
-/// The reason why an OCSP response or a revocation list doesn't show whether a certificate is revoked.
+/// The reason why the client can't determine from an OCSP response or a revocation list whether a certificate is revoked.
 package struct RevocationProblem: Error, Sendable, Hashable, CustomStringConvertible {
   package let description: String
 
@@ -22,15 +23,15 @@ package struct RevocationProblem: Error, Sendable, Hashable, CustomStringConvert
 
 /// A certificate whose revocation is checked, and the issuer that has signed it.
 package struct RevocationSubject: Sendable, Hashable {
-  /// The maximum number of OCSP responders, and of revocation lists, that are used for a certificate: 2. Most certificates name
-  /// one of each, and some name two.
+  /// The maximum number of a certificate's OCSP responders, and of its revocation lists, that the client uses: 2 each. Most
+  /// certificates name one of each, and some name two.
   static let addressesMax = 2
 
   private let certificate: Certificate
   private let issuer: Certificate
 
-  /// Pairs each certificate of the chain with its issuer, starting with the server's certificate. The last certificate is left
-  /// out, because its issuer isn't in the chain. The chain is given in DER and must already be verified.
+  /// Pairs each certificate of a chain with its issuer, starting with the server's certificate. `chain` contains the certificates
+  /// in DER, and must already be verified. Omits the last certificate, because its issuer isn't in the chain.
   package static func subjects(ofChain chain: [[UInt8]]) -> [RevocationSubject] {
     OpenSSL.setUp()
     defer { ERR_clear_error() }
@@ -39,14 +40,14 @@ package struct RevocationSubject: Sendable, Hashable {
     return zip(certificates, certificates.dropFirst()).map { RevocationSubject(certificate: $0, issuer: $1) }
   }
 
-  /// The SHA-256 hash of the certificate and its issuer, or their bytes in DER if OpenSSL's configuration forbids SHA-256.
-  /// Identifies the pair.
+  /// An identifier of the certificate and its issuer: the SHA-256 hash of both in DER, or the DER itself if OpenSSL's configuration
+  /// forbids SHA-256.
   package var fingerprint: [UInt8] {
     let bytes = certificate.der + issuer.der
     return MessageDigest.sha256.hash(bytes) ?? bytes
   }
 
-  /// The certificate's subject in the form of RFC 2253.
+  /// The distinguished name of the certificate's subject, as text in the form of RFC 2253.
   package var name: String { certificate.subject }
 
   /// Whether the certificate requires its server to staple an OCSP response (RFC 7633).
@@ -55,10 +56,10 @@ package struct RevocationSubject: Sendable, Hashable {
     return certificate.mustStaple
   }
 
-  /// The http addresses of the OCSP responders that the certificate names (RFC 5280 §4.2.2.1), at most two.
+  /// The http URLs of the OCSP responders that the certificate names (RFC 5280 §4.2.2.1), at most two.
   package var responders: [String] { addresses(X509_get1_ocsp(certificate.pointer)) }
 
-  /// The http addresses of complete revocation lists that the certificate names (RFC 5280 §4.2.1.13), at most two.
+  /// The http URLs of the complete revocation lists that the certificate names (RFC 5280 §4.2.1.13), at most two.
   package var distributionPoints: [String] { addresses(lupine_crl_addresses(certificate.pointer)) }
 
   private func addresses(_ list: OpaquePointer?) -> [String] {
@@ -77,7 +78,8 @@ package struct RevocationSubject: Sendable, Hashable {
 // MARK: OCSP
 
 extension RevocationSubject {
-  /// Returns an OCSP request about the certificate, in DER, with a random nonce (RFC 9654). Returns nil if memory runs out.
+  /// Creates an OCSP request in DER for the status of the certificate, with a random nonce (RFC 9654). Returns nil if memory runs
+  /// out.
   package func ocspRequest() -> [UInt8]? {
     ERR_clear_error()
     defer { ERR_clear_error() }
@@ -93,12 +95,12 @@ extension RevocationSubject {
     return der(of: request.pointer, i2d_OCSP_REQUEST)
   }
 
-  /// Checks an OCSP response in DER, and returns the certificate's status according to it.
+  /// Verifies an OCSP response, and returns the certificate's revocation status according to it.
   ///
   /// - Parameters:
-  ///   - response: The response.
-  ///   - request: The request that the response answers, or nil for a stapled response.
-  /// - Throws: The reason why the response doesn't show whether the certificate is revoked.
+  ///   - response: The OCSP response in DER.
+  ///   - request: The OCSP request in DER to which the responder replied, or nil for a stapled response.
+  /// - Throws: The reason why the client can't determine from the response whether the certificate is revoked.
   package func status(
     fromOCSP response: [UInt8], answering request: [UInt8]? = nil
   ) throws(RevocationProblem) -> RevocationStatus {
@@ -117,10 +119,10 @@ extension RevocationSubject {
 // MARK: Lists
 
 extension RevocationSubject {
-  /// Returns the certificate's status according to a revocation list in DER. The certificate's issuer must have signed the list,
-  /// and the list must be complete, current, and about certificates of this kind (RFC 5280 §6.3).
+  /// Verifies a revocation list in DER, and returns the certificate's status according to it. The list must be signed by the
+  /// certificate's issuer, complete and current, and its scope must include this kind of certificate (RFC 5280 §6.3).
   ///
-  /// - Throws: The reason why the list doesn't show whether the certificate is revoked.
+  /// - Throws: The reason why the client can't determine from the list whether the certificate is revoked.
   package func status(fromList list: [UInt8]) throws(RevocationProblem) -> RevocationStatus {
     OpenSSL.setUp()
     ERR_clear_error()
@@ -142,8 +144,8 @@ extension RevocationSubject {
     }
   }
 
-  /// Verifies the certificate and the list with the issuer as the only trust anchor. Returns OpenSSL's `X509_V` code. OpenSSL
-  /// checks revocation before dates, so a revoked certificate is always reported as revoked.
+  /// Verifies the certificate and the revocation list `list` with the issuer as the only trust anchor. Returns OpenSSL's `X509_V`
+  /// code. OpenSSL checks revocation before dates, so a revoked certificate is always reported as revoked.
   private func verify(against list: OpaquePointer) -> Int32 {
     // SAFETY: the store and the context are ours; the deferred calls free the context first. The store retains the issuer
     // and the list.

@@ -2,14 +2,14 @@
 
 import CLupineOpenSSL
 
-/// Removes and returns all bytes of a memory BIO.
+/// Removes all bytes from a memory BIO of OpenSSL, and returns them.
 package func drain(_ bio: OpaquePointer) -> [UInt8] {
   var bytes: [UInt8] = []
   drain(bio, into: &bytes)
   return bytes
 }
 
-/// Removes all bytes of a memory BIO and appends them to `output`.
+/// Removes all bytes from a memory BIO of OpenSSL, and appends them to `output`.
 func drain(_ bio: OpaquePointer, into output: inout [UInt8]) {
   defer { lupine_bio_shrink(bio, TLSLimits.emptyBufferBytesMax) }
   // Reads the bytes instead of copying them and resetting the BIO, because a reset clears all memory that the BIO ever
@@ -27,7 +27,7 @@ func drain(_ bio: OpaquePointer, into output: inout [UInt8]) {
   }
 }
 
-/// Appends bytes to a memory BIO. Returns false if OpenSSL runs out of memory.
+/// Appends bytes to a memory BIO of OpenSSL. Returns false if memory runs out.
 func fill(_ bio: OpaquePointer, with bytes: UnsafeRawBufferPointer) -> Bool {
   var rest = bytes[...]
   while !rest.isEmpty {
@@ -40,7 +40,7 @@ func fill(_ bio: OpaquePointer, with bytes: UnsafeRawBufferPointer) -> Bool {
   return true
 }
 
-/// The owner of an OpenSSL object. Frees the object when the owner's lifetime ends.
+/// An OpenSSL object, which is freed at the end of this value's lifetime.
 package struct Owned: ~Copyable {
   package let pointer: OpaquePointer
   private let free: (OpaquePointer?) -> Void

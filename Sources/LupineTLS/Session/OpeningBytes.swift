@@ -3,7 +3,7 @@
 
 /// The first bytes that the peer has sent. If the peer uses TLS, they are the header of the first record (RFC 8446 §5.1).
 struct OpeningBytes {
-  /// The maximum number of bytes that are recorded: 5, the length of a record header.
+  /// The number of bytes that are recorded from the start of the connection: 5, the length of a TLS record header.
   static let countMax = 5
 
   private var bytes: [UInt8] = []
@@ -14,15 +14,15 @@ struct OpeningBytes {
     bytes.append(contentsOf: received.prefix(Self.countMax - bytes.count))
   }
 
-  /// Whether the bytes may be the start of a TLS connection: a content type of 20 to 23, followed by the major version 3. Also
-  /// true as long as there are too few bytes to decide.
+  /// Whether the peer's first bytes may be the start of a TLS connection: a content type of 20 to 23, followed by the major version
+  /// 3. Also true as long as there are too few bytes to decide.
   var mayBeTLS: Bool {
     guard let type = bytes.first else { return true }
     return (20...23).contains(type) && (bytes.count < 2 || bytes[1] == 3)
   }
 
-  /// A clause for an error message that states which protocol other than TLS the peer probably uses, or nil if the bytes match no
-  /// known protocol.
+  /// A clause for an error message that states which protocol other than TLS the peer probably uses, such as HTTP. Nil if the
+  /// peer's first bytes match no known protocol.
   var guess: String? {
     let known: [(start: String, meaning: String)] = [
       ("HTTP", "it answered in plain HTTP"),

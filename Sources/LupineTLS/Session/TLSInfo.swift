@@ -5,44 +5,46 @@ import CLupineOpenSSL
 /// The negotiated parameters of a TLS connection. Before the handshake is complete, strings are empty and the cipher suite's
 /// number is zero.
 public struct TLSInfo: Sendable, Hashable {
-  /// The result of the check of a stapled OCSP response.
+  /// The result of checking the OCSP response that the server stapled to its handshake.
   public enum StapledOCSP: Sendable, Hashable {
     /// No OCSP response was checked, because `ocspStapling` is `.ignored`.
     case notAsked
     /// The server stapled no OCSP response, and neither the configuration nor the certificate required one.
     case absent
-    /// The stapled OCSP response confirms that the certificate is good.
+    /// The stapled OCSP response states that the server's certificate is good.
     case good
     /// The TLS session was resumed. The OCSP response was checked in the handshake that created the session.
     case checkedEarlier
   }
 
-  /// The name of the TLS version, such as "TLSv1.3".
+  /// The name of the negotiated TLS version, such as "TLSv1.3".
   public let protocolVersion: String
-  /// The cipher suite's IANA name, such as "TLS_AES_256_GCM_SHA384".
+  /// The IANA name of the negotiated cipher suite, such as "TLS_AES_256_GCM_SHA384".
   public let cipherSuite: String
-  /// The cipher suite's IANA number.
+  /// The IANA number of the negotiated cipher suite, such as 0x1302 for TLS_AES_256_GCM_SHA384.
   public let cipherSuiteCode: UInt16
-  /// The key exchange's group in OpenSSL's naming, such as "x25519", or nil if the handshake used no group.
+  /// OpenSSL's name for the group of the key exchange, such as "x25519", or nil if the handshake used no group.
   public let group: String?
-  /// The protocol that ALPN selected, or nil if the server selected none.
+  /// The application protocol that the server selected with ALPN, such as "http/1.1", or nil if it selected none.
   public let applicationProtocol: String?
-  /// Whether an earlier session was resumed. A resumed handshake sends no certificate.
+  /// Whether the handshake resumed an earlier TLS session. The server sends no certificate in such a handshake.
   public let isResumed: Bool
-  /// The result of the check of a stapled OCSP response.
+  /// The result of checking the OCSP response that the server stapled to its handshake.
   public let stapledOCSP: StapledOCSP
   private let peerCertificates: [Certificate]
 
-  /// The peer's certificates in DER as received, starting with the peer's own. For a resumed session, the certificates of the
-  /// original handshake. With `Verification.none`, the certificates are unverified. Each access encodes the certificates anew.
+  /// The peer's certificates in DER as received, starting with the peer's own certificate. For a resumed session, the certificates
+  /// of the original handshake. With `Verification.none`, the certificates are unverified. Each access encodes the certificates
+  /// anew.
   public var certificateChain: [[UInt8]] { peerCertificates.map(\.der) }
 
-  /// The subject of the peer's own certificate in the form of RFC 2253, or nil if the peer has sent no certificate.
+  /// The subject of the peer's own certificate, as text in the form of RFC 2253, or nil if the peer has sent no certificate.
   package var peerSubject: String? { peerCertificates.first?.subject }
 }
 
 extension TLSInfo {
-  /// The value of `TLSSession.info` before the handshake is complete, even if OpenSSL already knows some of the parameters.
+  /// The empty values that `TLSSession.info` has before the handshake is complete, even if OpenSSL already knows some of the
+  /// parameters.
   static let none = TLSInfo(
     protocolVersion: "", cipherSuite: "", cipherSuiteCode: 0, group: nil, applicationProtocol: nil, isResumed: false,
     stapledOCSP: .notAsked, peerCertificates: [])
@@ -62,8 +64,8 @@ extension TLSInfo {
     applicationProtocol = alpn.isEmpty ? nil : String(decoding: alpn, as: UTF8.self)
     isResumed = SSL_session_reused(ssl) == 1
     self.stapledOCSP = stapledOCSP
-    // On a server's side, OpenSSL's peer chain lacks the client's own certificate. On a client's side, it includes the
-    // server's.
+    // On a server, OpenSSL's list of the peer's certificates lacks the client's own certificate. On a client, it includes the
+    // server's own.
     let own = SSL_is_server(ssl) == 1 ? SSL_get0_peer_certificate(ssl).map { [Certificate(retaining: $0)] } ?? [] : []
     peerCertificates = own + certificates(in: SSL_get_peer_cert_chain(ssl))
   }

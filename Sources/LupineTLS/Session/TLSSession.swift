@@ -3,60 +3,63 @@
 
 import CLupineOpenSSL
 
-/// A TLS connection that reads and writes only memory. It isn't Sendable: only one thread may use it at a time.
+/// A TLS connection without a socket: it reads its input from memory and writes its output to memory. It isn't Sendable, so only
+/// one thread may use it at a time.
 ///
-/// After each call, the caller must send the bytes that `drainOutput` returns. This includes calls that threw an error, because
-/// the bytes then contain the alert for the peer. Once a call has thrown an error, the session has failed, and every later call
-/// throws the same error.
+/// After each call, the caller must send the bytes that `drainOutput` returns. This includes calls that threw an error, because the
+/// bytes then contain the alert for the peer. Once a call has thrown an error, the session has failed, and every later call throws
+/// the same error.
 package struct TLSSession: ~Copyable {
-  /// The progress of a TLS handshake, and what the caller must do next.
+  /// The result of a call of `handshake`, which tells the caller what to do next.
   package enum HandshakeStep: Sendable, Hashable {
-    /// The caller must send the output, then receive more bytes from the peer.
+    /// The handshake needs more bytes from the peer. The caller must send the session's output first, then receive them.
     case needMoreBytes
-    /// The handshake waits for the verifier. The caller must take `pendingVerification`, and pass the verdict to `resolve`.
+    /// The handshake has stopped until the configuration's verifier has decided. The caller must take `pendingVerification`, and
+    /// pass the verdict to `resolve`.
     case needsVerdict
-    /// The handshake is complete, and data may be read and written. The output may contain the last handshake message,
-    /// which the caller must still send.
+    /// The handshake is complete. The caller may read and write data, but must still send the session's output, which may contain
+    /// the last handshake message.
     case done
   }
 
-  /// The result of one call of `read`.
+  /// The result of one call of `read` on a TLS session.
   package enum ReadStep: Sendable, Hashable {
-    /// The read wrote this number of bytes to the buffer: at least 1, and at most one record of 16 KiB. More bytes may be
-    /// available.
+    /// `read` wrote this number of decrypted bytes to the buffer: at least 1, and at most one record of 16 KiB. Another call may
+    /// return more bytes.
     case bytes(Int)
-    /// All received data has been read. The caller must receive more bytes from the peer.
+    /// All data that has been received is already read. The caller must receive more bytes from the peer.
     case needMoreBytes
-    /// The peer sent close_notify. All data before it is complete.
+    /// The peer ended the TLS connection with close_notify, so the data before it is complete.
     case closed
   }
 
   private enum State {
     case handshaking
-    /// The handshake waits for the verifier's verdict. Until then, the session holds back its output.
+    /// The handshake has stopped until the configuration's verifier has decided. Until then, the session holds back its output.
     case awaitingVerdict
     case established
-    /// The close_notify alert is queued. The peer's data may still be read.
+    /// The session has queued the close_notify alert for the peer. Data from the peer can still be read.
     case closed
     case failed(TLSError)
   }
 
   let handle: Handle
-  /// The context from which the session was created. It keeps alive the objects that OpenSSL's callbacks use.
+  /// The context from which the session was created. The session retains the context, because OpenSSL's callbacks use the objects
+  /// that the context owns.
   private let context: TLSContext
   private let attachment: ClientAttachment?
   private var state = State.handshaking
   private var opening = OpeningBytes()
   /// The number of handshake messages that the peer sent between the two most recent reads that returned data.
   package private(set) var handshakeMessageCount = 0
-  /// The number of bytes that `read` has added to the output (replies to key updates, alerts) since the caller last drained the
-  /// output.
+  /// The number of bytes that calls of `read` have added to the output, such as replies to key updates and alerts, since the caller
+  /// last drained the output.
   private var answerBytes = 0
 
-  /// Starts a client's session with the server `host`, a name or an IP address, and offers to resume an earlier session. If the
-  /// configuration has a `serverName`, it replaces `host`.
+  /// Creates a client's session with the server `host`, a name or an IP address, and offers to resume an earlier session. If the
+  /// configuration has a `serverName`, the session uses that name in place of `host`.
   ///
-  /// A session is resumed only with the same host and port. A session with a proxy is resumed only with a proxy.
+  /// An earlier session is resumed only with the same host and port. A session with a proxy is resumed only with a proxy.
   ///
   /// - Throws: `TLSError.Code.configuration` for a host that can't be verified, such as an empty name.
   package init(
@@ -76,8 +79,8 @@ package struct TLSSession: ~Copyable {
     self.attachment = attachment
   }
 
-  /// Creates a session that is neither a client nor a server yet. `context` must not be a client's. Before the handshake, the
-  /// caller must set the role with OpenSSL. Throws only if memory runs out.
+  /// Creates a session that is neither a client's nor a server's yet. The caller must set the role with OpenSSL before the
+  /// handshake. `context` must not be a client's context. Throws only if memory runs out.
   package init(unsided context: TLSContext) throws(TLSError) {
     precondition(context.client == nil, "a client's session needs a host")
     handle = try Handle(context)
@@ -88,7 +91,7 @@ package struct TLSSession: ~Copyable {
   /// OpenSSL's SSL object, which this session owns.
   package var ssl: OpaquePointer { handle.ssl }
 
-  /// The negotiated parameters, or empty values before the handshake is complete.
+  /// The negotiated parameters of the TLS session, or empty values before the handshake is complete.
   package var info: TLSInfo {
     switch state {
     case .established, .closed: TLSInfo(established: handle.ssl, stapledOCSP: attachment?.staple ?? .notAsked)
@@ -96,10 +99,11 @@ package struct TLSSession: ~Copyable {
     }
   }
 
-  /// The number of bytes that the next call of `drainOutput` will append.
+  /// The number of encrypted bytes in the session's output. `drainOutput` removes them, except while the handshake waits for the
+  /// verifier.
   package var pendingOutputCount: Int { Int(BIO_ctrl_pending(handle.outgoing)) }
 
-  /// Whether there are received bytes that haven't been read: a record, a part of a record, or plaintext.
+  /// Whether the session has received bytes that `read` hasn't returned yet: a record, a part of a record, or plaintext.
   package var hasUnreadInput: Bool {
     // Neither count includes a record header whose body hasn't arrived. In that case, OpenSSL's state is reading the record's
     // body ("RB").
@@ -107,12 +111,14 @@ package struct TLSSession: ~Copyable {
       || String(cString: SSL_rstate_string(handle.ssl)) == "RB"
   }
 
-  /// The total capacity in bytes of the two ciphertext buffers. Only a buffer that isn't empty may exceed 128 KiB.
+  /// The total capacity in bytes of the session's two ciphertext buffers. The capacity of a buffer exceeds 128 KiB only while the
+  /// buffer isn't empty.
   package var bufferedBytesCapacity: Int { lupine_bio_capacity(handle.incoming) + lupine_bio_capacity(handle.outgoing) }
 }
 
 extension TLSSession {
-  /// Adds bytes that the peer has sent, which may be split at any position. The next call of `handshake` or `read` processes them.
+  /// Adds encrypted bytes from the peer to the session's input. The bytes may be split at any position. The next call of
+  /// `handshake` or `read` processes them.
   package mutating func receive(_ ciphertext: RawSpan) {
     let isTaken = ciphertext.withUnsafeBytes { bytes in
       opening.record(bytes)
@@ -121,7 +127,7 @@ extension TLSSession {
     if !isTaken, !isFailed { state = .failed(.outOfMemory("\(ciphertext.byteCount) bytes of received data")) }
   }
 
-  /// Records that the peer has closed the connection. Data received before can still be read.
+  /// Records that the peer has closed the TCP connection. The data that was received before can still be read.
   package mutating func receiveEnd() {
     lupine_bio_set_empty_answer(handle.incoming, 0)
   }
@@ -152,15 +158,15 @@ extension TLSSession {
     }
   }
 
-  /// The names in DER of the authorities from which the server accepts client certificates. Nil before the handshake is complete.
-  /// Nil if the server requested no certificate, or if the client presented one. Always nil for a proxy.
+  /// The distinguished names in DER of the authorities from which the server accepts client certificates. Nil if the server
+  /// requested no client certificate, if the client presented one, or before the handshake is complete. Always nil for a proxy.
   package var requestedAuthorities: [[UInt8]]? { isPastHandshake ? attachment?.requestedAuthorities : nil }
 
-  /// The verification whose verdict the handshake waits for, or nil if it waits for none.
+  /// The question that the handshake has for the configuration's verifier, or nil if the handshake isn't waiting for the verifier.
   package var pendingVerification: PendingVerification? { attachment?.judgement.pending }
 
-  /// Passes the verifier's verdict to the handshake that waits for it. The next call of `handshake` continues the handshake, or
-  /// throws an error if the verdict refuses the server.
+  /// Passes the verifier's verdict to the waiting handshake. The next call of `handshake` then continues, or throws an error if the
+  /// verdict refuses the server.
   package mutating func resolve(_ verdict: Verdict) {
     guard case .awaitingVerdict = state, let attachment, let verification = pendingVerification else { return }
     attachment.judgement = .made(verdict)
@@ -203,8 +209,8 @@ extension TLSSession {
     }
   }
 
-  /// Encrypts all of `plaintext` and appends the ciphertext to the output, which grows as needed. The caller must limit the amount
-  /// per call.
+  /// Encrypts all of `plaintext`, and appends the ciphertext to the session's output. The output grows as needed, so the caller
+  /// must limit the amount per call.
   package mutating func write(_ plaintext: RawSpan) throws(TLSError) {
     switch state {
     case .failed(let error): throw error
@@ -222,8 +228,8 @@ extension TLSSession {
     guard result == 1 else { throw fail() }
   }
 
-  /// Removes the bytes that the session has produced for the peer, and appends them to `output`. While the handshake waits for the
-  /// verifier's verdict, appends nothing.
+  /// Removes the encrypted bytes that the session has queued for the peer, and appends them to `output`. Appends nothing while the
+  /// handshake waits for the verifier's verdict.
   package mutating func drainOutput(into output: inout [UInt8]) {
     answerBytes = 0
     // The output is the reply to a server that isn't trusted yet, so it is held back.
@@ -231,15 +237,15 @@ extension TLSSession {
     drain(handle.outgoing, into: &output)
   }
 
-  /// Frees the memory of each empty buffer that is larger than `TLSLimits.idleBufferBytesMax`. Called when the connection becomes
-  /// idle.
+  /// Frees the memory of each empty ciphertext buffer that is larger than `TLSLimits.idleBufferBytesMax`. Called when the
+  /// connection becomes idle.
   package mutating func releaseIdleMemory() {
     lupine_bio_shrink(handle.incoming, TLSLimits.idleBufferBytesMax)
     lupine_bio_shrink(handle.outgoing, TLSLimits.idleBufferBytesMax)
   }
 
-  /// Queues close_notify (RFC 8446 §6.1). Afterward, the session refuses to write, but can still read. Before the handshake is
-  /// complete and after a failure, queues nothing.
+  /// Queues the close_notify alert for the peer (RFC 8446 §6.1). Afterward, the session throws an error for every write, but can
+  /// still read. Queues nothing before the handshake is complete or after a failure.
   package mutating func queueCloseNotify() {
     switch state {
     case .failed, .closed: return
@@ -270,12 +276,15 @@ extension TLSSession {
     .closed(peer: attachment?.host ?? "the client")
   }
 
-  /// An unencrypted TLS 1.2 record with a fatal handshake_failure alert (RFC 5246 §7.2). OpenSSL sends the same alert if a verifier
-  /// refuses the server.
+  /// An unencrypted TLS 1.2 record with a fatal handshake_failure alert (RFC 5246 §7.2). OpenSSL sends the same alert when a
+  /// verifier refuses the server.
   private static let plaintextRefusal: [UInt8] = [21, 3, 3, 0, 2, 2, 40]
 
-  /// Returns whether the handshake has stopped to wait for the verifier. With TLS 1.2, the handshake stops when the client's reply
-  /// is complete. At this point, all of the server's earlier messages have arrived, including any stapled response.
+  /// Returns whether the handshake must stop until the verifier has decided. If so, also adds the stapled OCSP response to the
+  /// verifier's evidence. `cause` is OpenSSL's SSL_get_error code.
+  ///
+  /// With TLS 1.2, the handshake stops when the client's reply is complete. By then, all of the server's earlier messages have
+  /// arrived, including any stapled OCSP response.
   private func awaitsVerdict(after cause: Int32) -> Bool {
     guard let attachment, var verification = attachment.judgement.pending else { return false }
     switch cause {
@@ -294,7 +303,7 @@ extension TLSSession {
     shrinkIncoming()
   }
 
-  /// Returns the error of the call that has just failed, and marks the session as failed.
+  /// Creates the error for the OpenSSL call that has just failed, and marks the session as failed.
   private mutating func fail() -> TLSError {
     var error = TLSError.fromQueue(
       FailureContext(
@@ -318,8 +327,9 @@ extension TLSSession {
     return error
   }
 
-  /// Ends the session and throws an error if the peer has sent too many handshake messages without application data in between,
-  /// because such messages cost time and memory. Well-behaved peers send few of them.
+  /// Throws an error and marks the session as failed if the peer has sent too many handshake messages without application data in
+  /// between, or messages that require too many bytes of replies. Such messages cost time and memory, and well-behaved peers send
+  /// few of them.
   private mutating func refuseFlood() throws(TLSError) {
     let messages = attachment?.messagesSinceData ?? 0
     guard messages > TLSLimits.handshakeMessagesBetweenDataMax || answerBytes > TLSLimits.answerBytesMax else { return }
@@ -335,8 +345,8 @@ extension TLSSession {
     throw error
   }
 
-  /// Frees the empty buffer for received ciphertext if it is large. Otherwise, OpenSSL would keep its memory until the connection
-  /// ends.
+  /// Frees the buffer for received ciphertext if it is empty and large. OpenSSL itself would keep the buffer's memory until the
+  /// connection ends.
   private func shrinkIncoming() {
     lupine_bio_shrink(handle.incoming, TLSLimits.emptyBufferBytesMax)
   }

@@ -5,43 +5,43 @@ import CLupineOpenSSL
 import Glibc
 import Synchronization
 
-/// An in-memory store of sessions that can be resumed. It is thread-safe.
+/// An in-memory store of TLS sessions that clients can resume. It is thread-safe.
 ///
-/// The store keeps sessions by host, port and configuration. It keeps sessions with proxies separately. A session is never resumed
-/// under a configuration other than its own. For example, a session that was created without verification isn't resumed by a client
-/// that verifies servers.
+/// Each session is stored under its host, port and TLS configuration. Sessions with proxies are stored separately. A session is
+/// resumed only by a client with an equal configuration. For example, a client that verifies servers never resumes a session that
+/// was created without verification.
 public final class TLSSessionStore: Sendable {
-  /// A description of a stored session that can be resumed.
+  /// A description of a TLS session in the store.
   public struct Entry: Sendable, Hashable {
-    /// The host of the session's server.
+    /// The host of the server with which the TLS session was created.
     public let host: String
-    /// The port of the session's server.
+    /// The port of the server with which the TLS session was created.
     public let port: UInt16
-    /// The name of the TLS version, such as "TLSv1.3".
+    /// The name of the session's TLS version, such as "TLSv1.3".
     public let protocolVersion: String
-    /// The cipher suite's IANA name.
+    /// The IANA name of the session's cipher suite, such as "TLS_AES_256_GCM_SHA384".
     public let cipherSuite: String
-    /// The time since the session was created, in whole seconds.
+    /// The time since the TLS session was created, in whole seconds.
     public let age: Duration
-    /// The time for which the server promises to keep the session, at most 7 days (RFC 8446 §4.6.1), or nil if the server gave
-    /// no time.
+    /// The time for which the server promises to accept the session's resumption, at most 7 days (RFC 8446 §4.6.1). Nil if the
+    /// server gave no time.
     public let lifetimeHint: Duration?
-    /// Whether the session is removed when it is used. True for TLS 1.3 tickets, so that
-    /// observers can't link connections (RFC 8446 §C.4).
+    /// Whether the store removes the session when a connection uses it. True for TLS 1.3 tickets, because an observer who sees a
+    /// ticket twice could link the two connections (RFC 8446 §C.4).
     public let isSingleUse: Bool
   }
 
-  /// The default maximum number of hosts: 256. OpenSSL's own cache holds 20480 sessions, but clients rarely connect to
-  /// as many servers.
+  /// The default maximum number of hosts in a session store: 256. OpenSSL's own cache holds 20480 sessions, but clients rarely
+  /// connect to as many servers.
   public static let defaultHostsMax = 256
-  /// The default maximum number of sessions per host: 16. The limit determines how many connections can be opened at once
+  /// The default maximum number of stored sessions per host: 16. The limit determines how many connections can be opened at once
   /// without a full handshake. Servers with OpenSSL send 2 sessions per connection.
   public static let defaultSessionsPerHostMax = 16
 
-  /// The maximum number of hosts. A host counts once for each port and configuration. Beyond the limit, the store removes the host
-  /// whose list of sessions changed least recently.
+  /// The maximum number of hosts in the store. A host counts once for each port and configuration. Beyond the limit, the store
+  /// removes the host whose list of sessions changed least recently.
   public let hostsMax: Int
-  /// The maximum number of sessions per host. Beyond the limit, the store removes the host's oldest session.
+  /// The maximum number of stored sessions per host. Beyond the limit, the store removes the host's oldest session.
   public let sessionsPerHostMax: Int
 
   fileprivate struct Place: Hashable {
@@ -59,10 +59,10 @@ public final class TLSSessionStore: Sendable {
   }
 
   fileprivate struct Shelf {
-    /// The sessions with one host, port and configuration, oldest first. Never empty.
+    /// The stored sessions with one host, port and configuration, oldest first. Never empty.
     var sessions: [StoredSession]
-    /// The sequence number of the latest change to `sessions`. If there are too many hosts, the list with the smallest number is
-    /// removed.
+    /// The sequence number of the latest change to this list of sessions. If the store has too many hosts, it removes the list with
+    /// the smallest number.
     var change: UInt64
   }
 
@@ -72,15 +72,15 @@ public final class TLSSessionStore: Sendable {
   }
 
   private let state = Mutex(State())
-  /// Returns the time in seconds since 1970.
+  /// Returns the current time in seconds since 1970.
   private let clock: @Sendable () -> Int
 
-  /// Creates an empty store. Both limits must be at least 1.
+  /// Creates an empty session store. Both limits must be at least 1.
   public convenience init(hostsMax: Int = defaultHostsMax, sessionsPerHostMax: Int = defaultSessionsPerHostMax) {
     self.init(hostsMax: hostsMax, sessionsPerHostMax: sessionsPerHostMax, clock: { time(nil) })
   }
 
-  /// Creates an empty store that reads the time, in seconds since 1970, from `clock`.
+  /// Creates an empty session store that reads the current time, in seconds since 1970, from `clock`.
   package init(
     hostsMax: Int = defaultHostsMax, sessionsPerHostMax: Int = defaultSessionsPerHostMax,
     clock: @escaping @Sendable () -> Int
@@ -91,13 +91,13 @@ public final class TLSSessionStore: Sendable {
     self.clock = clock
   }
 
-  /// The number of stored sessions, including expired ones.
+  /// The number of TLS sessions in the store, including expired ones.
   public var count: Int {
     state.withLock { $0.shelves.values.reduce(0) { $0 + $1.sessions.count } }
   }
 
-  /// The sessions that can be resumed now. Hosts are in no particular order. The sessions of a host are ordered from oldest to
-  /// newest.
+  /// Descriptions of the stored TLS sessions that can be resumed now. Hosts are in no particular order. The sessions of a host are
+  /// ordered from oldest to newest.
   public var entries: [Entry] {
     let shelves = state.withLock { $0.shelves }
     let now = clock()
@@ -106,20 +106,20 @@ public final class TLSSessionStore: Sendable {
     }
   }
 
-  /// Removes all sessions. Open connections aren't affected.
+  /// Removes all sessions from the store. Open connections aren't affected.
   public func removeAll() {
     state.withLock { $0.shelves = [:] }
   }
 }
 
 extension TLSSessionStore {
-  /// Stores a session and takes ownership of the caller's reference to it.
+  /// Stores a TLS session that clients can resume. Takes ownership of the caller's reference to the OpenSSL session.
   ///
   /// - Parameters:
-  ///   - session: The session.
-  ///   - peer: The server of the session.
-  ///   - requestedAuthorities: The names in DER of the authorities from which the server accepts client certificates. Nil if the
-  ///     server requested no certificate, or if the client presented one.
+  ///   - session: OpenSSL's SSL_SESSION object.
+  ///   - peer: The attachment of the connection to the server, which has the server's host and port.
+  ///   - requestedAuthorities: The distinguished names in DER of the authorities from which the server accepts client certificates.
+  ///     Nil if the server requested no client certificate, or if the client presented one.
   func keep(_ session: OpaquePointer, for peer: ClientAttachment, requestedAuthorities: [[UInt8]]?) {
     let stored = StoredSession(taking: session, requestedAuthorities: requestedAuthorities)
     let place = Place(of: peer)
@@ -138,8 +138,8 @@ extension TLSSessionStore {
     }
   }
 
-  /// Lets `ssl` offer to resume the newest usable session with the host, port and configuration of `peer`. Has no effect if there
-  /// is none.
+  /// Makes `ssl` offer to resume the newest usable session that is stored for the host, port and configuration of `peer`. Has no
+  /// effect if the store has none.
   func offer(to ssl: OpaquePointer, for peer: ClientAttachment) {
     let place = Place(of: peer)
     let now = clock()
@@ -166,7 +166,7 @@ extension TLSSessionStore.State {
   }
 }
 
-/// An owned reference to an OpenSSL session (SSL_SESSION) that can be resumed.
+/// A TLS session in the store. Owns a reference to OpenSSL's session object (SSL_SESSION).
 fileprivate final class StoredSession: Sendable {
   // SAFETY: OpenSSL counts references atomically and doesn't change a session after handing it out.
   nonisolated(unsafe) let pointer: OpaquePointer
@@ -195,8 +195,8 @@ fileprivate final class StoredSession: Sendable {
     return hint == 0 ? SSL_SESSION_get_timeout(pointer) : Int(min(hint, TLSLimits.sessionLifetimeSecondsMax))
   }
 
-  /// Returns whether the session can be resumed now. Checks the certificate's expiry too, because a resumed handshake sends no
-  /// certificate.
+  /// Returns whether the TLS session can be resumed at the time `now`. The session's certificate must not have expired either,
+  /// because the server sends no certificate in a resumed handshake.
   func isUsable(at now: Int) -> Bool {
     guard SSL_SESSION_is_resumable(pointer) == 1, age(at: now) < lifetime else { return false }
     // SAFETY: the certificate belongs to the session.

@@ -4,9 +4,11 @@
 import CLupineOpenSSL
 import Glibc
 
-/// The first check of a certificate chain that failed, and details of the certificate that failed it. The details are unverified.
+/// The first failed check of a certificate chain, with details of the certificate that failed it. The details come from the peer
+/// and are unverified.
 struct CertificateRejection {
-  /// The maximum number of names in an error message: 8. Certificates of content networks have hundreds of names.
+  /// The maximum number of a certificate's names that an error message lists: 8. Certificates of content delivery networks have
+  /// hundreds of names.
   static let namesShownMax = 8
 
   /// OpenSSL's `X509_V_ERR` code for the check that failed.
@@ -74,7 +76,8 @@ extension TLSError {
     }
   }
 
-  /// Returns the error for a verification that failed before OpenSSL checked a certificate.
+  /// Creates the error for a verification that failed before OpenSSL checked a certificate. `verifyCode` is OpenSSL's `X509_V_ERR`
+  /// code.
   static func verificationFailed(_ verifyCode: Int32, host: String) -> TLSError {
     TLSError(
       code: .certificateInvalid(verifyCode: Int(verifyCode)),
@@ -115,7 +118,7 @@ func describe(name: OpaquePointer?) -> String {
   return printable(drain(bio))
 }
 
-/// Returns `time` as text, such as "2026-01-31 23:59:59 UTC".
+/// Returns OpenSSL's `time` as text, such as "2026-01-31 23:59:59 UTC".
 func describe(time: UnsafePointer<ASN1_TIME>?) -> String {
   var parts = tm()
   // SAFETY: OpenSSL checks the encoding and fills every field of `parts`, or returns 0.

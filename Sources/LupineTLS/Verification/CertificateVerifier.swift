@@ -2,30 +2,33 @@
 
 import CLupineOpenSSL
 
-/// Decides whether a server's certificate is accepted, after OpenSSL's verification, for example to pin keys or to accept a
+/// Decides whether to accept a server's certificate after OpenSSL has verified it, for example to pin keys or to accept a
 /// certificate that OpenSSL refuses. Two verifiers are equal only if they are the same object.
 ///
 /// The handshake waits for the verifier until the time limit of the TLS handshake. The engine calls the verifier on a separate
-/// thread, so it may block without delaying other connections. It isn't called for a resumed session: the same verifier accepted
-/// the session's certificate before, because sessions are only resumed under an equal configuration.
+/// thread, so it may block without delaying other connections.
+///
+/// The verifier isn't called for a resumed session. Sessions are resumed only under an equal configuration, so the same verifier
+/// has already accepted the session's certificate.
 public final class CertificateVerifier: Sendable {
   /// The data from which a verifier decides whether to accept a server's certificate.
   public struct Evidence: Sendable {
-    /// The host that the certificate must match: the host of the URL, or `TLSConfiguration.serverName` if it is set.
+    /// The host that the server's certificate must match: the host of the URL, or `TLSConfiguration.serverName` if it is set.
     public let host: String
-    /// The server's port, or 0 for certificates that come from no handshake.
+    /// The port of the server that presented the certificates, or 0 if the certificates don't come from a handshake.
     package let port: UInt16
     /// Whether the server that presented the certificates is a proxy instead of an origin.
     package let isProxy: Bool
-    /// The certificates in DER as received, the server's own first. They are unverified.
+    /// The server's certificates in DER as received, the server's own first. They are unverified.
     public let sentChain: [[UInt8]]
-    /// The chain in DER that OpenSSL built, from the server's own certificate to a trust root. It ends early if the
-    /// verification failed.
+    /// The certificate chain that OpenSSL built, in DER, from the server's own certificate to a trust root. If the verification
+    /// failed, the chain may end earlier.
     public let builtChain: [[UInt8]]
-    /// The reason why OpenSSL refuses the certificate, or nil if OpenSSL accepts it. OpenSSL reports only the first reason.
+    /// The reason why OpenSSL refuses the server's certificate, or nil if OpenSSL accepts it. OpenSSL reports only the first
+    /// reason.
     public let problem: TLSError?
-    /// The OCSP response in DER that the server stapled. Nil if the server stapled none, or if the client requested none. The
-    /// response is unverified.
+    /// The OCSP response in DER that the server stapled to its handshake. Nil if the server stapled none, or if the client
+    /// requested none. The response is unverified.
     public internal(set) var stapledResponse: [UInt8]?
     /// The parsed certificates of `sentChain`.
     let certificates: [Certificate]
@@ -34,15 +37,16 @@ public final class CertificateVerifier: Sendable {
 
   /// A verifier's decision on a server's certificate.
   public enum Decision: Sendable, Hashable {
-    /// Continues the handshake, even if OpenSSL refuses the certificate.
+    /// Accepts the server's certificate and continues the handshake, even if OpenSSL refuses the certificate.
     case accept
-    /// Ends the handshake with `TLSError.Code.refusedByVerifier`. The error's message contains the reason.
+    /// Refuses the server's certificate: ends the handshake with `TLSError.Code.refusedByVerifier`. The error's message contains
+    /// `reason`.
     case refuse(reason: String)
-    /// Follows OpenSSL's result: if the evidence has a `problem`, ends the handshake with it, and otherwise continues.
+    /// Follows OpenSSL's result. If the evidence has a `problem`, the handshake ends with that error. Otherwise, it continues.
     case asFound
   }
 
-  /// Calls another party, such as a session's delegate, for the final decision. The closure itself must not block.
+  /// A closure that obtains the final decision from another party, such as a session's delegate. The closure itself must not block.
   ///
   /// `found` is the decision of `decide`: `.accept` or `.asFound`. The other party calls `answer` with the final decision, on any
   /// thread. Only the first call counts. Without an answer, the handshake ends at its time limit.
@@ -52,23 +56,23 @@ public final class CertificateVerifier: Sendable {
     ) -> Void
 
   package let decide: @Sendable (Evidence) throws -> Decision
-  /// Returns whether `decide` never blocks for this host and needs no `consultation`. If so, `decide` is called on the event loop,
-  /// and its decision is final.
+  /// Returns whether `decide` never blocks for this host and needs no `consultation`. If it returns true, `decide` is called on the
+  /// event loop, and its decision is final.
   package let isQuick: @Sendable (_ host: String) -> Bool
-  /// Called for the final decision after `decide`, unless `decide` has refused the certificate. If nil, the decision of `decide`
-  /// is final.
+  /// The closure that obtains the final decision after `decide` has accepted the certificate or left the decision to OpenSSL. If
+  /// nil, the decision of `decide` is final.
   let consultation: Consultation?
 
   /// Creates a verifier from a closure. Several threads may call the closure at the same time.
   ///
-  /// An error that the closure throws refuses the certificate, as `Decision.refuse` does. It becomes the
-  /// `verifierError` of the `TLSError`.
+  /// If the closure throws an error, the certificate is refused, as with `Decision.refuse`. The error becomes the `verifierError`
+  /// of the `TLSError`.
   public convenience init(_ decide: @escaping @Sendable (Evidence) throws -> Decision) {
     self.init(isQuick: { _ in false }, decide)
   }
 
-  /// Creates a verifier. If `isQuick` returns true for a host, `decide` is called on the event loop. `isQuick` itself must not
-  /// block.
+  /// Creates a certificate verifier. If `isQuick` returns true for a host, `decide` is called on the event loop, so it must not
+  /// block for this host. `isQuick` itself must never block.
   package init(
     isQuick: @escaping @Sendable (_ host: String) -> Bool, consultation: Consultation? = nil,
     _ decide: @escaping @Sendable (Evidence) throws -> Decision
@@ -82,14 +86,15 @@ public final class CertificateVerifier: Sendable {
 extension CertificateVerifier.Evidence {
   /// The result of verifying a server's certificates.
   public struct Verification: Sendable {
-    /// The chain in DER, from the server's own certificate up to the last certificate whose key signed its predecessor. If
-    /// there is no `problem`, the chain ends in a trusted certificate.
+    /// The certificate chain in DER, from the server's own certificate up to the last certificate whose key signed its predecessor.
+    /// If there is no `problem`, the chain ends in a trusted certificate.
     public let chain: [[UInt8]]
-    /// The reason why the certificates are refused, or nil if they are accepted. Only the first reason is reported.
+    /// The reason why the server's certificates are refused, or nil if they are accepted. Only the first reason is reported.
     public let problem: TLSError?
   }
 
-  /// OpenSSL's result during the handshake, with the part of `builtChain` that is linked by valid signatures.
+  /// The result of OpenSSL's verification during the handshake. Its chain contains only the part of `builtChain` that is linked by
+  /// valid signatures.
   public var verification: Verification {
     guard problem != nil else { return Verification(chain: builtChain, problem: nil) }
     return Verification(chain: linked(builtChain.compactMap { Certificate(der: $0) }).map(\.der), problem: problem)
@@ -127,9 +132,9 @@ extension CertificateVerifier.Evidence {
 }
 
 extension CertificateVerifier: Hashable {
-  /// Returns whether both references are to the same object.
+  /// Returns whether both references are to the same verifier object.
   public static func == (left: CertificateVerifier, right: CertificateVerifier) -> Bool { left === right }
 
-  /// Hashes the object's identity.
+  /// Hashes the identity of the verifier object.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -3,10 +3,11 @@
 import CLupineOpenSSL
 
 extension CertificateVerifier.Evidence {
-  /// Verifies a server's certificates, given in DER, with the system's trust roots. The first certificate is the server's own.
+  /// Verifies a server's certificates, given in DER, with the system's trust roots. The first certificate in `list` is the server's
+  /// own.
   ///
-  /// Returns nil if a certificate can't be parsed, or if the trust roots can't be read. Reading the trust roots blocks the
-  /// thread for milliseconds.
+  /// Returns nil if a certificate can't be parsed, or if the trust roots can't be read. Reading the trust roots blocks the thread
+  /// for milliseconds.
   package init?(certificates list: [[UInt8]]) {
     let parsed = list.compactMap { Certificate(der: $0) }
     guard parsed.count == list.count, !list.isEmpty, let terms = VerificationTerms(ofServersTrustedBy: [.system]),

@@ -4,17 +4,17 @@
 import CLupineOpenSSL
 import Glibc
 
-/// The identity that the server's certificate must have.
+/// The DNS name or IP address that the server's certificate must contain.
 enum PeerName {
-  /// A DNS name. A trailing dot is removed, because neither certificates nor SNI contain it.
+  /// A DNS name without its trailing dot, because neither certificates nor SNI contain that dot.
   case dns(String)
   /// An IP address of 4 or 16 bytes in network byte order.
   case address([UInt8])
 
-  /// The maximum length of a host name in bytes: 253. RFC 1035 §2.3.4 allows 255 on the wire, which is 253 in text.
+  /// The maximum length of a host name in bytes: 253. RFC 1035 §2.3.4 allows 255 bytes on the wire, which is 253 in text.
   static let nameBytesMax = 253
 
-  /// Parses a host name, an IPv4 address, or an IPv6 address with or without brackets and zone. Throws
+  /// Parses a host: a DNS name, an IPv4 address, or an IPv6 address with or without brackets and zone. Throws
   /// `TLSError.Code.configuration` for a name that a certificate can't contain, such as an empty name.
   init(host: String) throws(TLSError) {
     if let address = Self.address(host) {
@@ -33,7 +33,7 @@ enum PeerName {
     self = .dns(name)
   }
 
-  /// Sets the SNI name and the identity that the certificate must match.
+  /// Sets the name that `ssl` sends as SNI, and the DNS name or IP address that the server's certificate must contain.
   func apply(to ssl: OpaquePointer) throws(TLSError) {
     ERR_clear_error()
     // RFC 6066 §3: literal addresses aren't permitted as server names, so only a DNS name is sent.
@@ -44,7 +44,7 @@ enum PeerName {
     try require(in: SSL_get0_param(ssl))
   }
 
-  /// Sets the identity that the certificate must match in OpenSSL's verification parameters.
+  /// Sets the DNS name or IP address that the server's certificate must contain in `parameters`, OpenSSL's X509_VERIFY_PARAM.
   func require(in parameters: OpaquePointer?) throws(TLSError) {
     ERR_clear_error()
     // SAFETY: the caller owns the parameters, and OpenSSL copies the name or address.
@@ -58,7 +58,8 @@ enum PeerName {
     guard isSet else { throw .configurationFromQueue("The host name can't be set.") }
   }
 
-  /// Removes the requirement on the peer's identity that `require` has set in OpenSSL's verification parameters.
+  /// Removes the DNS name or IP address that `require` has set in `parameters`, OpenSSL's X509_VERIFY_PARAM. Certificates with any
+  /// name are then accepted.
   static func requireNone(in parameters: OpaquePointer?) {
     // SAFETY: the caller owns the parameters, and nothing is read.
     X509_VERIFY_PARAM_set1_host(parameters, nil, 0)

@@ -2,10 +2,10 @@
 
 import Synchronization
 
-/// A decision about a server's certificate that a handshake waits for. It may be made on any thread.
+/// A verifier's decision about a server's certificate, for which a handshake waits. The decision may be made on any thread.
 package struct PendingVerification: Sendable {
   let verifier: CertificateVerifier
-  /// The data from which the verifier decides.
+  /// The data from which the verifier decides whether to accept the server's certificate.
   package var evidence: CertificateVerifier.Evidence
 
   package init(verifier: CertificateVerifier, evidence: CertificateVerifier.Evidence) {
@@ -13,13 +13,14 @@ package struct PendingVerification: Sendable {
     self.evidence = evidence
   }
 
-  /// Calls the verifier, which may block, and passes the verdict to `completion`. `completion` is called at most once.
+  /// Calls the certificate verifier, which may block, and passes the verdict to `completion`.
   ///
-  /// If the verifier consults another party, `completion` may be called later, on any thread, or never.
+  /// `completion` is called at most once. If the verifier consults another party, such as a session's delegate, `completion` may be
+  /// called later, on any thread, or never.
   package func decide(_ completion: @escaping @Sendable (Verdict) -> Void) {
     let verdict = Verdict(verifier, evidence)
     guard let consultation = verifier.consultation, let found = verdict.acceptance else { return completion(verdict) }
-    // Only the first answer counts. A second one could be mistaken for the answer to a later question, because TLS with the
+    // Only the first answer counts. A second answer could be mistaken for the answer to a later question, because TLS with the
     // origin may follow TLS with its proxy.
     let isAnswered = Atomic(false)
     consultation(evidence, found) { result in
@@ -29,7 +30,7 @@ package struct PendingVerification: Sendable {
   }
 }
 
-/// A verifier's decision, or the error that it threw.
+/// A certificate verifier's decision, or the error that the verifier threw.
 package struct Verdict: Sendable {
   let result: Result<CertificateVerifier.Decision, any Error>
 
@@ -41,12 +42,13 @@ package struct Verdict: Sendable {
     self.result = result
   }
 
-  /// Creates a verdict that refuses the server because the verifier couldn't be called, with the reason `failure`.
+  /// Creates a verdict that refuses the server, because the certificate verifier couldn't be called. `failure` is the reason.
   package init(failure: any Error) {
     result = .failure(failure)
   }
 
-  /// The decision, or nil if it refuses the server. After `asFound`, OpenSSL's result may still refuse the server.
+  /// The verifier's decision if it is `.accept` or `.asFound`, or nil if the verifier refuses the server. After `.asFound`,
+  /// OpenSSL's result may still refuse the server.
   fileprivate var acceptance: CertificateVerifier.Decision? {
     switch result {
     case .success(.accept): .accept
@@ -55,7 +57,7 @@ package struct Verdict: Sendable {
     }
   }
 
-  /// Returns why the server is refused, or nil if it is accepted.
+  /// Returns the error with which the handshake refuses the server, or nil if the server is accepted.
   ///
   /// - Parameters:
   ///   - problem: The reason why OpenSSL refuses the certificate, or nil if OpenSSL accepts it.
@@ -72,11 +74,12 @@ package struct Verdict: Sendable {
 
 /// The progress of the verifier's decision in a handshake.
 enum Judgement {
-  /// There is no decision to wait for, because no certificate has arrived yet, the verifier is quick, or there is no verifier.
+  /// The handshake isn't waiting for a decision: no certificate has arrived yet, the verifier is quick, or there is no verifier.
   case none
-  /// The verifier must be called. Until the verdict, the handshake is stopped (TLS 1.3), or its output is held back (TLS 1.2).
+  /// The verifier must be called. Until its verdict, the handshake is stopped (TLS 1.3), or the session's output is held back (TLS
+  /// 1.2).
   case pending(PendingVerification)
-  /// The verifier has decided.
+  /// The verifier has decided about the server's certificate.
   case made(Verdict)
 
   var pending: PendingVerification? {

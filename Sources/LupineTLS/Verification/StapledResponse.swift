@@ -3,7 +3,7 @@
 import CLupineOpenSSL
 
 enum StapledResponse {
-  /// Returns the OCSP response in DER that the server has stapled, or nil if none has arrived.
+  /// Returns the OCSP response in DER that the server has stapled to the handshake of `ssl`, or nil if none has arrived.
   static func bytes(of ssl: OpaquePointer) -> [UInt8]? {
     var bytes: UnsafePointer<UInt8>?
     let count = lupine_ssl_staple(ssl, &bytes)
@@ -12,7 +12,9 @@ enum StapledResponse {
     return Array(UnsafeBufferPointer(start: bytes, count: count))
   }
 
-  /// Checks the stapled OCSP response of a handshake whose certificate chain has already been verified.
+  /// Checks the OCSP response that `host` has stapled to the handshake of `ssl`. The certificate chain must already be verified.
+  /// Throws an error if the response doesn't show that the certificate is good, or if there is no response although one is
+  /// required.
   static func check(
     _ ssl: OpaquePointer, host: String, isRequired: Bool
   ) throws(TLSError) -> TLSInfo.StapledOCSP {
@@ -50,13 +52,17 @@ extension TLSError {
     let remedy =
       switch problem {
       case .missing: "Enable stapling on the server, or set ocspStapling to .checked or .ignored."
-      case .revoked: "Replace the certificate; don't trust this server."
+      case .revoked: "The server's operator must replace the certificate; don't connect until then."
       case .notYetValid, .expired: "Have the server fetch a new one, or check this machine's clock."
       case .malformed, .refused, .untrusted, .otherCertificate, .unknownCertificate:
         "Inspect the response with openssl s_client -status."
       }
-    let subject =
-      problem == .missing ? "\(host) stapled no OCSP response" : "The OCSP response that \(host) stapled was refused"
-    return TLSError(code: .ocsp(problem), message: "\(subject): \(cause). \(remedy)")
+    let problemText =
+      switch problem {
+      case .missing: "\(host) stapled no OCSP response: \(cause)"
+      case .revoked: "The OCSP response that \(host) stapled reports that \(cause)"
+      default: "The OCSP response that \(host) stapled was refused: \(cause)"
+      }
+    return TLSError(code: .ocsp(problem), message: "\(problemText). \(remedy)")
   }
 }

@@ -2,15 +2,15 @@
 
 import CLupineOpenSSL
 
-/// The trust roots and parameters of a verification. They are immutable, so several threads may use them.
+/// The trust roots and parameters with which OpenSSL verifies certificates. They are immutable, so several threads may use them.
 final class VerificationTerms: Sendable {
   // SAFETY: OpenSSL counts the store's references atomically and guards the store with a lock. The parameters are a
   // copy that is only read.
   private nonisolated(unsafe) let store: OpaquePointer
   private nonisolated(unsafe) let parameters: OpaquePointer
 
-  /// Copies the parameters and retains the trust roots of `context`, an X509_STORE_CTX that is set up for a verification. Returns
-  /// nil if memory runs out.
+  /// Copies the verification parameters of `context`, an X509_STORE_CTX that is set up for a verification, and retains its trust
+  /// roots. Returns nil if memory runs out.
   init?(of context: OpaquePointer) {
     guard let store = X509_STORE_CTX_get0_store(context),
       let parameters = Self.copy(X509_STORE_CTX_get0_param(context))
@@ -36,7 +36,8 @@ final class VerificationTerms: Sendable {
     return copy
   }
 
-  /// Verifies certificates again. Throws an error if the parameters can't be set.
+  /// Verifies a server's certificates again, with the current time. Throws an error if memory runs out, or if the verification's
+  /// parameters can't be set.
   ///
   /// - Parameters:
   ///   - sent: The certificates as received, starting with the server's own.
@@ -76,11 +77,11 @@ final class VerificationTerms: Sendable {
     X509_STORE_CTX_set0_param(context, parameters)
     PeerName.requireNone(in: parameters)
     try name?.require(in: parameters)
-    // An anchor is trusted even if it is an intermediate certificate or the server's own.
+    // Every certificate in `anchors` is trusted, even an intermediate certificate or the server's own.
     if trustsAnyAnchor { X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN)) }
   }
 
-  /// Returns an X509_STORE that contains only the certificates `anchors`. The caller must free it.
+  /// Creates an OpenSSL X509_STORE that contains only the certificates `anchors`. The caller must free it.
   private static func store(of anchors: [Certificate]) throws(TLSError) -> OpaquePointer? {
     guard let store = X509_STORE_new() else { throw .outOfMemory("a store for anchors") }
     for anchor in anchors {

@@ -68,7 +68,7 @@ extension URLError {
         .cancelled,
         userInfo: [
           NSLocalizedDescriptionKey:
-            "\(what): the session has been invalidated, or the task has completed. Create a new one."
+            "\(what): the session has been invalidated, or the task has completed. Create a new session or a new task."
         ])
     case .tooLarge:
       URLError(

@@ -81,7 +81,11 @@ extension ErrorTable {
     case .outOfResources:
       [
         ("connection", EngineError(code, .connect, origin, cause: system("socket", ENOMEM))),
-        ("lookup", EngineError(code, .resolve, origin, cause: .resolve(ResolveError(.outOfResources, "no memory")))),
+        (
+          "lookup",
+          EngineError(
+            code, .resolve, origin, cause: .resolve(ResolveError(.outOfResources, "Memory allocation failure")))
+        ),
       ]
     case .tooManyWaiting: one(.poolWait, .maximum(100_000))
     case .shutDown: one(.setup)
