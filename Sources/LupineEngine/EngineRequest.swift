@@ -111,7 +111,7 @@ public struct EngineRequest: Sendable {
       let credentials = PercentCoding.decode(userInfo.utf8.contains(UInt8(ascii: ":")) ? userInfo : userInfo + ":")
       parts.fields.append(name: "Authorization", value: BasicCredentials.fieldValue(userPass: credentials))
     }
-    storage = Storage(parts)
+    storage = Storage(consume parts)
   }
 }
 
@@ -140,7 +140,7 @@ extension EngineRequest {
   private mutating func change(_ change: (inout Parts) -> Void) {
     var parts = storage.parts
     change(&parts)
-    storage = Storage(parts)
+    storage = Storage(consume parts)
   }
 }
 

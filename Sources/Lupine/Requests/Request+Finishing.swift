@@ -143,11 +143,17 @@ extension Request {
         return state.endIsQueued ? .queued : .immediate
       }
     }
-    guard let timing else { return }
-    root.perform(timing) {
-      self.notifiedMonitors?.requestDidFinish(self)
-      self.serializeResponses()
+    switch timing {
+    case .immediate: reportFinish()
+    case .queued: root.perform { self.reportFinish() }
+    case nil: break
     }
+  }
+
+  /// Notifies the monitors that no further attempt follows, and serializes the response. Called on the underlying queue.
+  private func reportFinish() {
+    notifiedMonitors?.requestDidFinish(self)
+    serializeResponses()
   }
 
   /// Serializes the response for each response handler on the serialization queue, and then delivers the responses. Called on the

@@ -78,6 +78,8 @@ extension Request {
   public var cachedResponseHandler: (any CachedResponseHandler)? {
     mutableState.withLock { $0.cachedResponseHandler }
   }
+  /// Whether the request has a handler that decides how to cache its response.
+  var hasCachedResponseHandler: Bool { mutableState.withLock { $0.cachedResponseHandler != nil } }
   /// The credential with which the request answers authentication challenges, or nil if none was set.
   public var credential: URLCredential? { mutableState.withLock { $0.credential } }
 

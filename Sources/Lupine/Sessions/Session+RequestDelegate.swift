@@ -26,7 +26,7 @@ extension Session: RequestDelegate {
   public func retryResult(
     for request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void
   ) {
-    guard interceptor != nil || request.hasInterceptors else { return completion(.doNotRetry) }
+    guard hasInterceptor || request.hasInterceptors else { return completion(.doNotRetry) }
     askRetriers(about: request, dueTo: error) { [root] result in root.perform { completion(result) } }
   }
 
@@ -44,7 +44,7 @@ extension Session: RequestSession {
   }
 
   func hasRetrier(for request: Request) -> Bool {
-    (interceptor != nil || request.hasInterceptors) && session.isValid
+    (hasInterceptor || request.hasInterceptors) && session.isValid
   }
 
   func askRetriers(about request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void)
@@ -61,7 +61,21 @@ extension Session: RequestSession {
   /// Returns an interceptor that calls the session's interceptor and then the request's interceptors, or nil if there are none.
   /// Even a single interceptor is wrapped in an `Interceptor`, which ignores all answers after the first.
   func interceptors(for request: Request) -> Interceptor? {
-    guard interceptor != nil || request.hasInterceptors else { return nil }
+    guard hasInterceptor || request.hasInterceptors else { return nil }
     return Interceptor(interceptors: (interceptor.map { [$0] } ?? []) + request.interceptors)
+  }
+}
+
+extension Session {
+  // Comparing the properties with nil would copy their values.
+
+  /// Whether the session has an interceptor.
+  fileprivate var hasInterceptor: Bool {
+    if case .none = interceptor { false } else { true }
+  }
+
+  /// Whether the session has a handler that decides how to cache responses.
+  var hasCachedResponseHandler: Bool {
+    if case .none = cachedResponseHandler { false } else { true }
   }
 }

@@ -223,7 +223,8 @@ extension SessionDelegate: SelectiveDataDelegate {
   }
 
   package func needsCachingDecision(for task: URLSessionDataTask) -> Bool {
-    isWatched || cachedResponseHandler(for: task) != nil
+    isWatched || task.request?.hasCachedResponseHandler == true
+      || wiring.withLock { $0.session }?.hasCachedResponseHandler == true
   }
 
   package func keptBody(of task: URLSessionDataTask) -> Data? { (task.request as? DataRequest)?.data }

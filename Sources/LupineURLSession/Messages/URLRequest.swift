@@ -83,12 +83,12 @@ public struct URLRequest: Hashable, Sendable {
 
   private var storage: Storage
 
-  private init(_ parts: consuming Parts) { storage = Storage(parts) }
+  private init(_ parts: consuming Parts) { storage = Storage(consume parts) }
 
   private mutating func change(_ change: (inout Parts) -> Void) {
     var parts = storage.parts
     change(&parts)
-    storage = Storage(parts)
+    storage = Storage(consume parts)
   }
 
   /// Creates a request without a timeout and cache policy, so that those of the session apply.

@@ -63,9 +63,16 @@ extension ShortList {
 
   /// Removes and returns the first element, or returns nil if the list is empty.
   @inlinable package mutating func popFirst() -> Element? {
-    guard let first else { return nil }
-    self = count == 1 ? .none : .more(Array(dropFirst()))
-    return first
+    // Moves the usual single element out of the list instead of copying it.
+    var list = ShortList.none
+    swap(&list, &self)
+    switch consume list {
+    case .none: return nil
+    case .one(let element): return element
+    case .more(let elements):
+      self = elements.count > 1 ? .more(Array(elements.dropFirst())) : .none
+      return elements.first
+    }
   }
 }
 

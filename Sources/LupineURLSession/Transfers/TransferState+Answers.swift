@@ -138,8 +138,8 @@ extension TransferState {
   /// Removes and returns the request's body. Called at the end of the transfer, so that the body is released earlier than the
   /// response and the metrics.
   mutating func takeBody() -> RequestBody {
-    var body = RequestBody()
-    swap(&body, &request.body)
+    let body = request.body
+    if !body.segments.isEmpty { request.body = RequestBody() }
     return body
   }
 }
