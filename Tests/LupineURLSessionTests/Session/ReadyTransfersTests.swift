@@ -63,9 +63,9 @@ import Testing
     "a Task that is resumed by the delivery of one request's events runs even while the next request's delivery blocks")
   func slowTransfer() async {
     let (isWaiting, isResumed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)
+    let waiting = Mutex<SuspendedTask?>(nil)
     let task = Task {
-      await withCheckedContinuation { continuation in
+      await SuspendedTask.suspend { continuation in
         waiting.withLock { $0 = continuation }
         isWaiting.signal()
       }
