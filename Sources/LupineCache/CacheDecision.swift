@@ -215,7 +215,7 @@ extension CacheRequest {
   /// Returns the index of the stored response that this request selects, regardless of its freshness. Returns nil if it selects
   /// none (RFC 9111 §4, §4.1).
   package func selection(among stored: [StoredResponse]) -> Int? {
-    stored.indices.filter { stored[$0].isSelectable(for: self) }.max { stored[$0].isPreceded(by: stored[$1]) }
+    stored.preferred(among: stored.indices.filter { stored[$0].isSelectable(for: self) })
   }
 
   /// Whether the caller has set conditional fields, such as If-None-Match, to validate the caller's own copy of a response.

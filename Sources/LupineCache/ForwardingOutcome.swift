@@ -103,7 +103,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
     // A 304 without a validator refers to the nominated response if there is exactly one. Otherwise it is ambiguous.
     let isAnonymous = !fields.contains("ETag") && !fields.contains("Last-Modified")
     let best =
-      identified.max { stored[$0].isPreceded(by: stored[$1]) }
+      stored.preferred(among: identified)
       ?? Self.confirmed(by: fields, to: request, among: candidates, of: stored)
     guard let index = best ?? (isAnonymous && candidates.count == 1 ? candidates[0] : nil) else {
       self.init(answer: .sendWithoutConditions, updates: updates, for: request)
@@ -135,7 +135,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
     } else {
       return selectable.count == 1 && !stored[selectable[0]].hasValidator ? selectable : []
     }
-    return matching.max { stored[$0].isPreceded(by: stored[$1]) }.map { [$0] } ?? []
+    return stored.preferred(among: matching).map { [$0] } ?? []
   }
 
   /// Returns the index of the stored response that a 304 confirms but doesn't update. This is the response that the request
@@ -151,7 +151,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
     let matching = candidates.filter { index in
       stored[index].isSelectable(for: request) && (stored[index].entityTag.map { tag.matchesWeakly($0) } ?? false)
     }
-    return matching.max { stored[$0].isPreceded(by: stored[$1]) }
+    return stored.preferred(among: matching)
   }
 }
 

@@ -83,3 +83,8 @@ package struct StoredResponse: Sendable, Equatable {
     request.mayRead(partition) && selectingFields.match(request.fields)
   }
 }
+
+extension [StoredResponse] {
+  /// Returns the index of the stored response that the cache prefers among those at `indices`. Returns nil if there are no indices.
+  func preferred(among indices: [Int]) -> Int? { indices.max { self[$0].isPreceded(by: self[$1]) } }
+}

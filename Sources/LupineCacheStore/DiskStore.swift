@@ -80,14 +80,16 @@ package final class DiskStore: Sendable {
     return reader
   }
 
-  private func open(_ name: RecordName) -> RecordReader? {
+  private func open(_ name: RecordName) -> RecordReader? { try? reader(of: name) }
+
+  /// Opens a record. Removes the record if it is damaged or another process has deleted it. After other errors, such as too many
+  /// open files, the file isn't removed.
+  private func reader(of name: RecordName) throws(DiskStoreError) -> RecordReader {
     do throws(DiskStoreError) {
       return try RecordReader(path(of: name.text), expecting: name)
     } catch {
-      // Removes the record if it is damaged or another process has deleted it. After other errors, such as too many open files,
-      // the file isn't removed.
       if error == .damaged || error.isMissingFile { remove(name.id) }
-      return nil
+      throw error
     }
   }
 
@@ -132,14 +134,26 @@ package final class DiskStore: Sendable {
   }
 
   /// Removes the stored responses for which `isRemoved` returns true, including those of other processes, and those that can't be
-  /// opened. This takes a while, because each record's file is opened.
+  /// read. This takes a while, because each record's file is opened.
+  ///
+  /// Keeps the records that can't be opened only because the process or the system has no descriptors or memory left. Otherwise a
+  /// shortage that is soon over would empty the cache.
   package func removeAll(where isRemoved: (StoredResponse) -> Bool) {
     // If the scan fails, only the records that this process knows are removed.
     try? scan()
     for id in state.withLock({ $0.index.ids }) {
       guard let name = state.withLock({ $0.index[id] }) else { continue }
-      let isKept = if let reader = open(name) { !isRemoved(reader.response) } else { false }
-      if !isKept { remove(id) }
+      if matches(name, isRemoved) { remove(id) }
+    }
+  }
+
+  /// Returns whether `isSelected` returns true for a record's response, or the record can't be read for a lasting reason.
+  private func matches(_ name: RecordName, _ isSelected: (StoredResponse) -> Bool) -> Bool {
+    do throws(DiskStoreError) {
+      let record = try reader(of: name)
+      return isSelected(record.response)
+    } catch {
+      return !error.isShortage
     }
   }
 
@@ -208,6 +222,11 @@ extension DiskStoreError {
     } catch {
       throw .system(error)
     }
+  }
+
+  /// Whether the error means that the process or the system has no descriptors or memory left, such as EMFILE, ENFILE and ENOMEM.
+  fileprivate var isShortage: Bool {
+    if case .system(let error) = self { error.isOutOfDescriptors || error.isOutOfMemory } else { false }
   }
 
   /// Whether the error means that the file doesn't exist (ENOENT).

@@ -31,8 +31,8 @@ extension ExitCode {
     // The proxy comes from an environment variable, because proxies in options have already been validated.
     case .malformedHost, .malformedPort, .unsupportedScheme, .malformedCredentials, .colonInUser, .credentialsLength:
       .proxyNotResolved
-    case .notSOCKS4, .refusedBySOCKS4, .noIPv6, .hostNameTooLong, .notSOCKS5, .noAcceptableMethod, .unexpectedMethod,
-      .unexpectedAuthenticationVersion,
+    case .notSOCKS4, .refusedBySOCKS4, .noIPv6, .hostNameHasNUL, .hostNameTooLong, .notSOCKS5, .noAcceptableMethod,
+      .unexpectedMethod, .unexpectedAuthenticationVersion,
       .credentialsRefused, .refusedBySOCKS, .unexpectedAddressType, .credentialsRequired, .refused, .identityUnproven,
       .wire, .truncated:
       .proxyFailed

@@ -1,5 +1,6 @@
 // LupineCacheFaults: stores and reads responses in a folder while the n-th system call fails, for every n and in each
-// way, and checks that each record is complete or absent.
+// way, and checks that each record is complete or absent. With the argument "removal", removes responses by a condition
+// while a record's file can't be opened, and checks which errors cause the removal of the record.
 
 import CLupineFaults
 import Glibc
@@ -8,7 +9,9 @@ import LupineCacheStore
 import LupineReactor
 import LupineWire
 
-guard CommandLine.arguments.count == 2 else { fatalError("usage: LupineCacheFaults FOLDER") }
+guard CommandLine.arguments.count == 2 || CommandLine.arguments.dropFirst(2) == ["removal"] else {
+  fatalError("usage: LupineCacheFaults FOLDER [removal]")
+}
 let folder = CommandLine.arguments[1]
 guard lupine_faults_begin(folder) else { fatalError("OpenSSL has already allocated memory") }
 
@@ -96,6 +99,46 @@ func run(_ call: String, _ n: Int, _ variant: Int) throws -> Bool {
     throw Problem(text: "\(names.count) files, \(after.count) records, \(versions.count) complete")
   }
   return struck
+}
+
+/// Removes the responses that match a condition while opening the only record's file fails in the way `variant`. No response
+/// matches. Throws if the record is removed because of a shortage of descriptors or memory, or is kept after another error.
+///
+/// Returns the number of ways in which opening the file can fail.
+func removeUnopened(_ variant: Int) throws -> Int {
+  let cache = try DiskStore(folder: folder, capacity: 1_000_000)
+  try cache.removeAll()
+  try store(1, in: cache)
+  lupine_faults_arm("open", 1, CInt(variant))
+  defer { lupine_faults_disarm() }
+  cache.removeAll { _ in false }
+  lupine_faults_disarm()
+  guard lupine_faults_struck() else { throw Problem(text: "no file was opened") }
+  let code = lupine_faults_struck_code()
+  let expected = [EMFILE, ENFILE, ENOMEM, ENOSPC].contains(code) ? 1 : 0
+  let names = try Folder.names(in: folder)
+  guard cache.count == expected, names.count == expected else {
+    throw Problem(text: "after errno \(code), \(cache.count) records and \(names.count) files are left")
+  }
+  cache.removeAll { _ in true }
+  guard cache.count == 0 else { throw Problem(text: "a record that was kept can't be removed later") }
+  return Int(lupine_faults_struck_variants())
+}
+
+if CommandLine.arguments.count == 3 {
+  do {
+    var (variant, count) = (0, 1)
+    while variant < count {
+      count = try removeUnopened(variant)
+      variant += 1
+    }
+    print("\(count) errors of open")
+    // EMFILE, ENFILE and at least one other error.
+    exit(count >= 3 ? 0 : 1)
+  } catch {
+    print("\(error)")
+    exit(1)
+  }
 }
 
 var failed = 0

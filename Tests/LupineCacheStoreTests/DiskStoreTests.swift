@@ -322,13 +322,13 @@ import Testing
   }
 
   @Test(
-    "when cached responses are removed, a record file that can't be opened is also deleted, as it may contain one of them",
+    "when cached responses are removed, a record file that can't be read is also deleted, as it may contain one of them",
     arguments: ["all", "some", "any URI"])
   func unreadable(removal: String) throws {
     try store.store("u", .sample(), body(10), id: 1)
     let name = try #require(folder.names.first)
     let path = "\(folder.path)/\(name)"
-    // Opening a FIFO fails, like opening a file in a process that has too many open files.
+    // Opening a FIFO fails, like opening a file on a disk with bad blocks.
     try #require(unlink(path) == 0)
     try #require(mkfifo(path, 0o600) == 0)
     #expect(store.contents(of: "u").isEmpty && folder.names.count == 1)

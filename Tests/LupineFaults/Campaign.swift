@@ -88,10 +88,10 @@ private struct Run {
     do {
       let session = Session(configuration: configuration)
       campaign.scenario.start(session, servers, campaign.folder) { endings.note($0) }
-      guard await settles({ !endings.all.isEmpty }) else { return ["the request never ended"] }
+      guard await settlesSoon({ !endings.all.isEmpty }) else { return ["the request never ended"] }
       // At rest, the loop has no deadline, or only that of an idle connection. It checks such a connection once more when the
       // deadline of the connection's last exchange passes.
-      let isAtRest = await settles {
+      let isAtRest = await settlesSoon {
         let waiting = lupine_faults_waiting()
         return waiting == -1 || waiting > 1_000_000 || servers.openConnectionCount > 0
           || threadCount(named: "lupine-") == 0
@@ -99,11 +99,11 @@ private struct Run {
       if !isAtRest { problems.append("a timer of \(lupine_faults_waiting()) ms is left") }
       withExtendedLifetime(session) {}
     }
-    if await !settles({ threadCount(named: "lupine-") == 0 }) { problems.append("a thread is left") }
+    if await !settlesSoon({ threadCount(named: "lupine-") == 0 }) { problems.append("a thread is left") }
     lupine_faults_disarm()
-    if await !settles({ servers.openConnectionCount == 0 }) { problems.append("a connection is left open") }
+    if await !settlesSoon({ servers.openConnectionCount == 0 }) { problems.append("a connection is left open") }
     try? FileManager.default.removeItem(at: campaign.folder.appending(path: "downloaded"))
-    if await !settles({ OpenFiles(below: campaign.folder).isWithin(before) }) {
+    if await !settlesSoon({ OpenFiles(below: campaign.folder).isWithin(before) }) {
       problems.append("left: \(OpenFiles(below: campaign.folder)) instead of \(before)")
     }
     let all = endings.all
@@ -151,14 +151,7 @@ struct OpenFiles: CustomStringConvertible {
   }
 }
 
-/// Polls until the condition is true, for up to 15 s, and returns whether it is. No event announces the changes.
-private func settles(_ condition: () -> Bool) async -> Bool {
-  let deadline = ContinuousClock.now + .seconds(15)
-  while ContinuousClock.now < deadline {
-    if condition() { return true }
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(300)) { continuation.resume() }
-    }
-  }
-  return condition()
+/// Returns whether the condition becomes true within 15 s. Checks it every 0.3 ms, because a campaign waits thousands of times.
+private func settlesSoon(_ condition: () -> Bool) async -> Bool {
+  await settles(within: .seconds(15), every: .microseconds(300), condition)
 }

@@ -80,7 +80,7 @@ struct ConcurrencyTests {
       let perConnection = (try ProcessStatus.kibibytes("VmHWM") - memoryBefore) * 1024 / crowd
       #expect(
         perConnection < ConcurrencyTests.bytesPerConnectionMax, "\(perConnection) bytes per connection")
-      let isClosed = await ProcessStatus.settles { ProcessStatus.engineDescriptors.count <= before.count }
+      let isClosed = await settles { ProcessStatus.engineDescriptors.count <= before.count }
       #expect(isClosed, "\(ProcessStatus.engineDescriptors.prefix(9)) are left; before there were \(before)")
     }
     #expect(await server.stop() == BarrierServer.Report(requestCount: Self.crowd, closedCount: Self.crowd))

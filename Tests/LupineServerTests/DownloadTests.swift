@@ -36,7 +36,7 @@ struct DownloadTests {
       #expect(growth < DownloadTests.kibibytesMax, "memory grew by \(growth) KiB")
       // Without the shutdown, the process may end while OpenSSL's memory is being freed, which looks like a leak.
       await engine.shutdown(isGraceful: false)
-      #expect(await ProcessStatus.settles { threadCount(named: "lupine-loop") == 0 })
+      #expect(await settles { threadCount(named: "lupine-loop") == 0 })
     }
   }
 
@@ -76,7 +76,7 @@ struct DownloadTests {
     #expect(sink.receivedCount == windowBytes)
     // The kernel's buffers on both sides are full, so the server can't send any more.
     #expect(
-      try await ProcessStatus.settles {
+      try await settles {
         let held = try KernelConnection.all(to: server.rawValue).filter { $0.unreadCount > 0 }
         return try held.contains { here in
           try KernelConnection.all(from: server.rawValue, to: here.localPort).contains { $0.unsentCount > 0 }

@@ -62,7 +62,7 @@ final class Soak: Sendable {
     }
     servers.stop()
     // The session is released with the tasks. Then its threads end, and its connections are closed.
-    let isGone = await settles {
+    let isGone = await settles(within: .seconds(30), every: .milliseconds(10)) {
       ProcessState.engineThreadCount == 0 && ProcessState.now.descriptors <= before.descriptors
     }
     return Verdict(
@@ -156,13 +156,4 @@ func pause(microseconds: Int) async {
   await withCheckedContinuation { continuation in
     DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(microseconds)) { continuation.resume() }
   }
-}
-
-/// Polls until the condition is true, for up to 30 s, and returns whether it is. No event announces the changes.
-private func settles(_ condition: () -> Bool) async -> Bool {
-  for _ in 0..<3_000 {
-    if condition() { return true }
-    await pause(microseconds: 10_000)
-  }
-  return condition()
 }

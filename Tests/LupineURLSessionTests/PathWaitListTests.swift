@@ -77,6 +77,44 @@ struct PathWaitListTests {
     #expect(due(&list, at: 5_000) == 1)
   }
 
+  @Test("if a default route appears after a network had only a local route, a waiting task's delay ends at once")
+  func defaultRoute() {
+    var list = PathWaitList()
+    _ = add(&list, "a", attempts: 8)
+    list.networkChanged(TestNetwork.local, now: at(0)) { 0.5 }
+    _ = add(&list, "b", attempts: 8)
+    #expect(list.nextTime == at(10_000))
+    list.networkChanged(TestNetwork.local, now: at(20)) { 0.5 }
+    #expect(list.nextTime == at(10_000))
+    list.networkChanged(TestNetwork.online, now: at(30)) { 0.5 }
+    #expect(due(&list, at: 30) == 1 && due(&list, at: 33) == 1 && outcomes.all == ["a path", "b path"])
+  }
+
+  @Test("a new default route doesn't end the delay of a task that began to wait offline or with a default route")
+  func knownDefaultRoute() {
+    for start in [TestNetwork.offline, TestNetwork.online] {
+      var list = PathWaitList()
+      _ = add(&list, "a", attempts: 8)
+      list.networkChanged(start, now: at(0)) { 0.5 }
+      _ = add(&list, "b", attempts: 8, at: 5)
+      for time in stride(from: UInt64(10), to: 1_000, by: 20) {
+        list.networkChanged(TestNetwork.local, now: at(time)) { 0.5 }
+        list.networkChanged(TestNetwork.online, now: at(time + 10)) { 0.5 }
+      }
+      #expect(list.nextTime == at(10_000))
+    }
+  }
+
+  @Test("an interface that goes down doesn't end a waiting task's delay when it comes up again with a default route")
+  func lostLocalRoute() {
+    var list = PathWaitList()
+    _ = add(&list, "a", attempts: 8)
+    for (time, state) in [TestNetwork.local, TestNetwork.offline, TestNetwork.local, TestNetwork.online].enumerated() {
+      list.networkChanged(state, now: at(UInt64(time))) { 0.5 }
+    }
+    #expect(list.nextTime == at(10_000))
+  }
+
   @Test("many tasks that wait for a network continue in the order in which they started to wait, spread over up to 2 s")
   func spread() {
     var list = PathWaitList()

@@ -79,18 +79,6 @@ func code<Value>(_ body: () async throws -> Value) async -> URLError.Code? {
   }
 }
 
-/// Returns whether the condition becomes true within the time limit. Checks the condition every 3 ms, without blocking the thread.
-func settles(within limit: Duration = .seconds(60), _ condition: () -> Bool) async -> Bool {
-  let deadline = ContinuousClock.now + limit
-  while ContinuousClock.now < deadline {
-    if condition() { return true }
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(3)) { continuation.resume() }
-    }
-  }
-  return condition()
-}
-
 /// A delegate of a session or a task that records the calls of its methods.
 final class NotingDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
   let notes = Notes()

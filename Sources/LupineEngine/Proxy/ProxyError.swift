@@ -28,6 +28,8 @@ public struct ProxyError: Error, Sendable, Hashable {
     case refusedBySOCKS4(UInt8)
     /// The destination is an IPv6 address, which SOCKS 4A can't send.
     case noIPv6
+    /// The destination's host name contains a NUL, which ends the name in SOCKS 4A.
+    case hostNameHasNUL
 
     // SOCKS 5.
     /// The destination's host name has more than 255 bytes, the maximum of SOCKS. The associated value is the length of the name in
@@ -146,6 +148,7 @@ extension ProxyError: CustomStringConvertible {
     case .refusedBySOCKS4(let code):
       "the proxy refused or failed to connect (SOCKS 4 reply \(code)). Check the host name and the proxy's log."
     case .noIPv6: "SOCKS 4A can't connect to an IPv6 address. Use socks5://."
+    case .hostNameHasNUL: "the host name contains a NUL, which SOCKS 4A can't send. Correct the host name."
     case .notSOCKS5(let version):
       "the reply starts with \(hex(version)) instead of SOCKS version 5. Check the proxy's scheme and port."
     case .noAcceptableMethod(hasCredentials: false):

@@ -17,7 +17,8 @@ struct SOCKS4aHandshake: Sendable {
     let address = NumericAddress(origin.host)?.bytes
     guard address == nil || address?.count == 4 else { throw ProxyError(.noIPv6, place) }
     let name = Array(origin.host.utf8)
-    guard name.count <= 255, !name.contains(0) else { throw ProxyError(.hostNameTooLong(name.count), place) }
+    guard !name.contains(0) else { throw ProxyError(.hostNameHasNUL, place) }
+    guard name.count <= 255 else { throw ProxyError(.hostNameTooLong(name.count), place) }
     var request: [UInt8] = [4, 1, UInt8(origin.port >> 8), UInt8(origin.port & 0xFF)]
     request += address ?? [0, 0, 0, 1]
     request += (proxy.user ?? "").utf8

@@ -52,7 +52,7 @@ extension ProxyError {
     // RFC 6585 §4).
     case .refused(let status): status == 408 || status == 429 || (500..<600).contains(status)
     case .malformedHost, .malformedPort, .unsupportedScheme, .malformedCredentials, .colonInUser, .credentialsLength,
-      .notSOCKS4, .noIPv6, .hostNameTooLong, .notSOCKS5, .noAcceptableMethod, .unexpectedMethod,
+      .notSOCKS4, .noIPv6, .hostNameHasNUL, .hostNameTooLong, .notSOCKS5, .noAcceptableMethod, .unexpectedMethod,
       .unexpectedAuthenticationVersion, .credentialsRefused, .refusedBySOCKS(.notAllowed),
       .refusedBySOCKS(.commandNotSupported), .refusedBySOCKS(.addressTypeNotSupported), .unexpectedAddressType,
       .credentialsRequired, .identityUnproven, .wire:

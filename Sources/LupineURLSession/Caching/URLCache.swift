@@ -185,6 +185,7 @@ open class URLCache: NSObject, @unchecked Sendable {
   }
 
   /// Removes the cached responses that were received at or after the given date. Both times are rounded down to whole seconds.
+  /// Responses on disk that can't be opened because the process has no descriptors left aren't removed.
   open func removeCachedResponses(since date: Date) {
     let seconds = date.timeIntervalSince1970.rounded(.down)
     stores.removeAll { Double($0.times.response) >= seconds }

@@ -19,9 +19,7 @@ extension URLSessionTask {
     _ request: URLRequest, in session: URLSession, after history: RedirectHistory = RedirectHistory(),
     predecessor: (any TaskTransfer)? = nil
   ) throws -> ProtocolTransfer? {
-    let classes = session.client.settings.protocolClasses
-    guard !classes.isEmpty || URLProtocol.hasRegisteredClass else { return nil }
-    let types = classes.compactMap { $0 as? URLProtocol.Type }
+    guard let types = protocolTypes(of: session) else { return nil }
     var request = request
     let rule = session.client.redirectRule
     for field in session.client.settings.additionalFields ?? Fields() where !request.fields.contains(field.name) {
@@ -52,11 +50,17 @@ extension URLSessionTask {
   }
 
   func isAnsweredByProtocol(_ request: URLRequest) -> Bool {
-    guard let session else { return false }
-    let classes = session.client.settings.protocolClasses
-    guard !classes.isEmpty || URLProtocol.hasRegisteredClass else { return false }
+    guard let session, let types = protocolTypes(of: session) else { return false }
     protocolRequest = request
-    return URLProtocol.answering(self, among: classes.compactMap { $0 as? URLProtocol.Type }) != nil
+    return URLProtocol.answering(self, among: types) != nil
+  }
+
+  /// Returns the URLProtocol classes of the session's configuration. Returns nil if neither the configuration contains a class nor
+  /// one is registered, so that no class can answer a request.
+  private func protocolTypes(of session: URLSession) -> [URLProtocol.Type]? {
+    let classes = session.client.settings.protocolClasses
+    guard !classes.isEmpty || URLProtocol.hasRegisteredClass else { return nil }
+    return classes.compactMap { $0 as? URLProtocol.Type }
   }
 
   /// Returns whether the session's delegate has replaced the task's body in the request that follows a redirect.

@@ -8,7 +8,8 @@ import LupineEngine
 /// A waiter continues as soon as the network has a path for it. If many waiters could continue at once, the list spreads them over
 /// up to two seconds. A waiter whose earlier attempts have failed, although there was a path, pauses first, longer after each
 /// failure. Therefore, many waiters don't all connect at once, even if a link goes up and down repeatedly or the network has no
-/// name servers.
+/// name servers. If the network had no default route when the pause began, the pause ends when a default route appears, because the
+/// route may lead to the name servers that the earlier attempts couldn't reach.
 struct PathWaitList {
   /// The delay between two waiters that continue after the same change of the network: 2 ms, so that 500 connections are
   /// opened per second. The delay is shorter if there are more than 1,000 waiters.
@@ -32,6 +33,9 @@ struct PathWaitList {
     let end: Instant?
     /// The time at which the waiter continues. Nil while the network has no path for it.
     var release: Instant?
+    /// Whether the waiter's pause ends when a default route appears. True if the network has had a path for the waiter since the
+    /// waiter was added, but no default route.
+    var awaitsDefaultRoute = false
     let resume: @Sendable (PathWait.Outcome) -> Void
   }
 
@@ -71,7 +75,10 @@ struct PathWaitList {
     latest += 1
     var waiter = Waiter(
       condition: condition, earliest: now + Self.pause(after: attempts), end: limit.map { now + $0 }, resume: resume)
-    if case .reported(let state) = network, condition(state) { waiter.release = waiter.earliest }
+    if case .reported(let state) = network, condition(state) {
+      waiter.release = waiter.earliest
+      waiter.awaitsDefaultRoute = Self.lacksDefaultRoute(state)
+    }
     waiters[latest] = waiter
     return latest
   }
@@ -85,17 +92,33 @@ struct PathWaitList {
   /// Updates the times at which waiters continue, after the network's state has changed. `random` returns a number in 0..<1, with
   /// which the times are varied.
   mutating func networkChanged(_ state: NetworkState?, now: Instant, random: () -> Double) {
+    let isFirstReport = if case .unreported = network { true } else { false }
+    let lacksDefaultRoute = Self.lacksDefaultRoute(state)
     network = .reported(state)
     let ready = waiters.keys.sorted().filter { waiters[$0]?.condition(state) == true }
     let readySet = Set(ready)
-    for id in waiters.keys where !readySet.contains(id) { waiters[id]?.release = nil }
-    let fresh = ready.filter { waiters[$0]?.release == nil }
+    for id in waiters.keys where !readySet.contains(id) {
+      waiters[id]?.release = nil
+      waiters[id]?.awaitsDefaultRoute = false
+    }
+    let fresh = ready.filter { id in
+      guard let waiter = waiters[id] else { return false }
+      return waiter.release == nil || (waiter.awaitsDefaultRoute && !lacksDefaultRoute)
+    }
     let step = min(Self.spreadStep, Self.spreadMax / max(fresh.count, 1))
     for (index, id) in fresh.enumerated() {
-      guard let earliest = waiters[id]?.earliest else { continue }
+      guard var waiter = waiters[id] else { continue }
       // The first waiter continues immediately, so that a single waiter isn't delayed.
       let offset = index == 0 ? .zero : step * (Double(index) + random())
-      waiters[id]?.release = max(earliest, now + offset)
+      if let release = waiter.release {
+        // The pause ends, because a default route has appeared.
+        waiter.release = min(release, now + offset)
+        waiter.awaitsDefaultRoute = false
+      } else {
+        waiter.release = max(waiter.earliest, now + offset)
+        waiter.awaitsDefaultRoute = isFirstReport && lacksDefaultRoute
+      }
+      waiters[id] = waiter
     }
   }
 
@@ -118,6 +141,11 @@ struct PathWaitList {
     }
     if waiters.isEmpty { network = .unreported }
     return calls
+  }
+
+  /// Returns whether the network certainly has no default route. False if the network's state can't be read.
+  private static func lacksDefaultRoute(_ state: NetworkState?) -> Bool {
+    state.map { $0.path(to: nil) == nil } ?? false
   }
 
   private static func pause(after attempts: Int) -> Duration {

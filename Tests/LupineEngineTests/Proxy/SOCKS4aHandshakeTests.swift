@@ -23,6 +23,17 @@ struct SOCKS4aHandshakeTests {
     #expect(throws: ProxyError(.hostNameTooLong(257), "socks4a://p:1080")) { try handshake(to: "https://\(long)") }
   }
 
+  @Test(
+    "the SOCKS 4a client refuses a host name with a NUL, and the error states the NUL instead of the name's length",
+    arguments: ["h\0.example", "\0", "\0" + String(repeating: "n", count: 300)])
+  func nul(host: String) throws {
+    let error = ProxyError(.hostNameHasNUL, "socks4a://p:1080")
+    #expect(throws: error) {
+      try SOCKS4aHandshake(try Proxy("socks4a://p"), to: Origin(scheme: .https, host: host, port: 443))
+    }
+    #expect(error.description.contains("contains a NUL") && !error.description.contains("bytes"))
+  }
+
   @Test("a SOCKS 4 tunnel is open after the 8 bytes of a granting reply, wherever the reply is split")
   func granted() throws {
     let reply: [UInt8] = [0, 90, 1, 2, 3, 4, 5, 6]

@@ -43,7 +43,7 @@ struct KernelConnection {
 
   /// Waits until this process has closed its end of the connection. Returns false if that takes longer than a minute.
   static func closes(from local: UInt16, to server: Server) async throws -> Bool {
-    try await ProcessStatus.settles { try all(from: local, to: server.rawValue).isEmpty }
+    try await settles { try all(from: local, to: server.rawValue).isEmpty }
   }
 }
 

@@ -1,7 +1,6 @@
 // ProcessStatus: memory and descriptors of this process, as the kernel reports them.
 
 import Glibc
-import LupineEngine
 import Testing
 
 enum ProcessStatus {
@@ -65,14 +64,4 @@ enum ProcessStatus {
 
   /// Returns the content of a file in /proc, as text.
   static func text(of path: String) throws -> String { String(decoding: try bytes(of: path), as: UTF8.self) }
-
-  /// Polls until the condition is true, for up to 60 s, and returns whether it is.
-  static func settles(_ condition: () throws -> Bool) async rethrows -> Bool {
-    let deadline = Instant.now + .seconds(60)
-    while Instant.now < deadline {
-      if try condition() { return true }
-      await Task.yield()
-    }
-    return try condition()
-  }
 }

@@ -105,7 +105,8 @@ extension ErrorTable {
       case .notSOCKS4: ("notSOCKS4", .refusedBySOCKS4(91))
       case .refusedBySOCKS4(91): ("refusedBySOCKS4 (in general)", .refusedBySOCKS4(92))
       case .refusedBySOCKS4: ("refusedBySOCKS4 (user name)", .noIPv6)
-      case .noIPv6: ("noIPv6", .hostNameTooLong(300))
+      case .noIPv6: ("noIPv6", .hostNameHasNUL)
+      case .hostNameHasNUL: ("hostNameHasNUL", .hostNameTooLong(300))
       case .hostNameTooLong: ("hostNameTooLong", .notSOCKS5(version: 0x48))
       case .notSOCKS5: ("notSOCKS5", .noAcceptableMethod(hasCredentials: false))
       case .noAcceptableMethod(hasCredentials: false):

@@ -1,6 +1,5 @@
-// Waits for response handlers, which may be called only once, and for conditions that no event announces.
+// Waits for response handlers, which may be called only once.
 
-import Dispatch
 import Foundation
 import Lupine
 import Synchronization
@@ -40,16 +39,4 @@ extension DownloadRequest {
   func outcome(sourceLocation: SourceLocation = #_sourceLocation) async -> AFDownloadResponse<URL?> {
     await onlyCall(sourceLocation: sourceLocation) { response(queue: underlyingQueue, completionHandler: $0) }
   }
-}
-
-/// Returns whether the condition becomes true within 60 s. Checks the condition every 3 ms, without blocking the thread.
-func settles(_ condition: () -> Bool) async -> Bool {
-  let deadline = ContinuousClock.now + .seconds(60)
-  while ContinuousClock.now < deadline {
-    if condition() { return true }
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(3)) { continuation.resume() }
-    }
-  }
-  return condition()
 }

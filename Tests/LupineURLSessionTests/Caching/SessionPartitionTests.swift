@@ -6,6 +6,7 @@ import LupineEngine
 import LupineLoopback
 import LupineOrigin
 import LupineTLS
+import LupineTestSupport
 import Testing
 
 @testable import LupineURLSession

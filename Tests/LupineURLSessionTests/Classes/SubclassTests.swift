@@ -4,6 +4,7 @@
 import Foundation
 import LupineEngine
 import LupineOrigin
+import LupineTestSupport
 import LupineURLSession
 import Synchronization
 import Testing

@@ -3,6 +3,7 @@
 import Foundation
 import Lupine
 import LupineEngine
+import LupineTestSupport
 import LupineTesting
 import LupineURLSession
 import Testing
