@@ -41,7 +41,8 @@ package struct KnownCredentials: Sendable {
   /// default.
   package var sendsProxyCredentialFirst = true
 
-  /// Creates known credentials that consist only of those in the URLs of proxies.
+  /// Creates a value whose only credentials are the user names and passwords in the URLs of proxies, which `proxyCredential`
+  /// returns.
   package init(proxyCredential: @escaping @Sendable (Proxy) -> PasswordCredential?) {
     self.proxyCredential = proxyCredential
   }

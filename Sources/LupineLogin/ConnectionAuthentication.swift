@@ -66,8 +66,8 @@ final class ConnectionAuthentication: Sendable {
     var isPassedOn = false
     /// Whether the task chose the credential before the server sent a challenge.
     var isPreemptive = false
-    /// The number of times that the task has begun its handshake again, because the server had ended the authentication of a
-    /// connection, or because a connection had been closed.
+    /// The number of times that the task has restarted its NTLM or Negotiate handshake. The task restarts the handshake if the
+    /// server has ended the authentication of the connection, or if the connection was closed.
     var restartCount = 0
   }
 

@@ -95,7 +95,7 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
     _ description: String, _ holds: @escaping @Sendable (RecordedRequest) -> Bool
   ) -> RequestPattern { adding(description, holds) }
 
-  /// A textual description of the pattern: its conditions.
+  /// The pattern's conditions as text, separated by commas: `any request` if there are none.
   public var description: String {
     conditions.isEmpty ? "any request" : conditions.map(\.description).joined(separator: ", ")
   }

@@ -155,7 +155,7 @@ struct CacheTests {
   }
 
   @Test(
-    "the command deletes a damaged cache file, and loads the response again: a short one at once, a long one in the next run",
+    "the command deletes a damaged cache file. It requests a short response again at once, and a long one in the next run",
     arguments: [10, 1_100_000])
   func damaged(byteCount: Int) async throws {
     try await withOrigin { _, number in

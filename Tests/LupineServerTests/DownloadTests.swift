@@ -151,7 +151,8 @@ struct DownloadTests {
   }
 
   @Test(
-    "releasing an unread response keeps its connection if only a few bytes haven't arrived, but not if 256 MiB haven't")
+    "releasing an unread response keeps the connection if the rest of the body is short, and closes it if it is 256 MiB"
+  )
   func abandoned() async throws {
     // With a limit of one connection, the next request waits until the previous connection is kept for reuse or closed.
     let engine = try Engine.forServers { $0.pool.connectionsPerOriginMax = 1 }

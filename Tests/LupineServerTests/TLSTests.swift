@@ -102,7 +102,8 @@ struct TLSTests {
     #expect(try cause(await new.failure(.tls12, "/")).code == .protocolVersion)
   }
 
-  @Test("with ALPN, the server selects a common protocol, and without one refuses the handshake or selects none")
+  @Test(
+    "the server selects an ALPN protocol that the client offers, and refuses the handshake if it supports none of them")
   func applicationProtocols() async throws {
     func engine(_ protocols: [String]) throws -> Engine {
       try Engine.forServers { $0.tls.applicationProtocols = protocols }

@@ -3,7 +3,8 @@
 public import Foundation
 public import LupineURLSession
 
-/// The response to a data request or an upload, without a serialized value.
+/// The raw response to a data request or an upload: the head, the body as `Data`, and the error. No serializer was applied to the
+/// body.
 public struct DefaultDataResponse: Sendable {
   /// The `URLRequest` that was sent, or nil if it couldn't be created.
   public let request: URLRequest?

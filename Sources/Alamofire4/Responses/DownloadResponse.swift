@@ -3,7 +3,7 @@
 public import Foundation
 public import LupineURLSession
 
-/// The response to a download, without a serialized value.
+/// The raw response to a download: the head, the URL of the downloaded file, and the error. No serializer was applied to the file.
 public struct DefaultDownloadResponse: Sendable {
   /// The `URLRequest` that was sent, or nil if it couldn't be created.
   public let request: URLRequest?

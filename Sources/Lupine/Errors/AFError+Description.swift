@@ -108,7 +108,8 @@ extension AFError.ParameterEncoderFailureReason {
     case .missingRequiredComponent(.httpMethod(let name)):
       "The parameters could not be encoded because \"\(name)\" is not a valid method. Set a valid httpMethod."
     case .encoderFailed(let error):
-      error.sentence("The parameters could not be encoded")
+      error.sentence(
+        "The parameters could not be encoded", remedy: "Check the parameters' values and their encode(to:) method.")
     }
   }
 }
@@ -119,9 +120,12 @@ extension AFError.ParameterEncodingFailureReason {
     case .missingURL:
       "The parameters could not be added to the query because the request has no URL. Set its url first."
     case .jsonEncodingFailed(let error):
-      error.sentence("The parameters could not be encoded as JSON")
+      error.sentence(
+        "The parameters could not be encoded as JSON", remedy: "Check that JSON can represent all values.")
     case .customEncodingFailed(let error):
-      error.sentence("The parameters could not be encoded in the chosen format")
+      error.sentence(
+        "The parameters could not be encoded in the chosen format",
+        remedy: "Check that the format can represent all values.")
     }
   }
 }
@@ -144,7 +148,9 @@ extension AFError.ResponseSerializationFailureReason {
     case .decodingFailed(let error):
       error.sentence("The response's body could not be decoded", remedy: "Compare the body with the type to decode.")
     case .customSerializationFailed(let error):
-      error.sentence("The response serializer failed")
+      error.sentence(
+        "The response serializer failed",
+        remedy: "Check that the response is in the format that the serializer expects.")
     case .invalidEmptyResponse(let type):
       "The response has no body, and \(type) has no empty value. Conform the type to EmptyResponse, or decode Empty."
     }
@@ -175,7 +181,8 @@ extension AFError.ResponseValidationFailureReason {
     case .unacceptableStatusCode(let code):
       "Unacceptable status code \(code). The response body may explain it."
     case .customValidationFailed(let error):
-      error.sentence("The response's validator failed")
+      error.sentence(
+        "The response's validator failed", remedy: "Compare the response with the conditions of the validator.")
     }
   }
 }

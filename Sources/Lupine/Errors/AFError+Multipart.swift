@@ -100,7 +100,7 @@ extension AFError.MultipartEncodingFailureReason {
     case .outputStreamWriteFailed(let error):
       error.sentence("The form could not be written", remedy: "Check the free space on the disk.")
     case .inputStreamReadFailed(let error):
-      error.sentence("A part of the form could not be read")
+      error.sentence("A part of the form could not be read", remedy: "Check the part's file or stream.")
     }
   }
 

@@ -78,7 +78,9 @@ extension AFError.ServerTrustFailureReason {
       "The server was not trusted because the options of the revocation check contain no method, or an unknown flag. "
         + "Pass .ocsp, .crl or .any."
     case .customEvaluationFailed(let error):
-      error.sentence("The trust evaluator rejected the server")
+      error.sentence(
+        "The trust evaluator rejected the server",
+        remedy: "Inspect the server's certificates with openssl s_client -showcerts.")
     }
   }
 

@@ -103,8 +103,7 @@ extension EventMonitor {
 
   // MARK: Events of data requests
 
-  /// The default implementation, which does nothing each time that one of the validations has accepted or rejected the response of
-  /// a data request.
+  /// The default implementation, which does nothing when a validation has accepted or rejected the response of a data request.
   public func request(
     _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, data: Data?,
     withResult result: Request.ValidationResult
@@ -119,8 +118,7 @@ extension EventMonitor {
 
   // MARK: Events of stream requests
 
-  /// The default implementation, which does nothing each time that one of the validations has accepted or rejected the response of
-  /// a stream request.
+  /// The default implementation, which does nothing when a validation has accepted or rejected the response of a stream request.
   public func request(
     _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
     withResult result: Request.ValidationResult
@@ -148,8 +146,7 @@ extension EventMonitor {
   /// The default implementation, which does nothing when the destination of the downloaded file has been chosen, before the file is
   /// moved.
   public func request(_ request: DownloadRequest, didCreateDestinationURL url: URL) {}
-  /// The default implementation, which does nothing each time that one of the validations has accepted or rejected the response of
-  /// a download.
+  /// The default implementation, which does nothing when a validation has accepted or rejected the response of a download.
   public func request(
     _ request: DownloadRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, fileURL: URL?,
     withResult result: Request.ValidationResult

@@ -36,9 +36,9 @@ package struct ProxyAuthorization: Sendable {
   package enum Reaction: Sendable, Hashable {
     /// Send CONNECT again on the same connection, with the associated value as Proxy-Authorization.
     case send(String)
-    /// Accept the response: a 2xx opens the tunnel, and a 407 fails it.
+    /// Don't send CONNECT again. A 2xx response opens the tunnel, and a 407 response makes the request fail.
     case accept
-    /// Fail the tunnel, because the proxy hasn't proven its identity.
+    /// Make the request fail, because the proxy hasn't proven its identity.
     case distrust
   }
 

@@ -14,8 +14,8 @@ actor LoopShard: LoopHandler {
   nonisolated let inbox: Inbox
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  /// The maximum number of idle connections at which the loop polls before it sleeps: 64. With more, most of the awaited events
-  /// would be closes of idle connections.
+  /// The event loop busy-polls before it sleeps only while the shard has at most 64 idle connections. With more, most events would
+  /// be peers that close idle connections, and busy-polling for those isn't worthwhile.
   private static let busyPollIdleConnectionsMax = 64
 
   private let shard: Shard

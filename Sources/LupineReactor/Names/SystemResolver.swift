@@ -19,7 +19,8 @@ public final class SystemResolver: HostResolver {
   private struct State {
     /// The queued lookups, which haven't started, by their sequence numbers. The numbers are assigned in the order of the calls.
     var waiting: [UInt64: Lookup] = [:]
-    /// The lowest sequence number that a queued lookup can have. All lookups with lower numbers have left the queue.
+    /// The sequence number at which the search for the oldest queued lookup starts. All lookups with lower numbers have left the
+    /// queue.
     var first: UInt64 = 0
     /// The sequence number of the next lookup that is added to the queue.
     var next: UInt64 = 0

@@ -8,7 +8,8 @@ package enum RevocationStatus: Sendable, Hashable {
   /// The certificate isn't revoked. `until` is the time of the OCSP response's or the list's next update in seconds since 1970, or
   /// nil if it names none.
   case good(until: Int?)
-  /// The certificate is revoked. The text states this for an error message, with the date of the revocation if the date is known.
+  /// The certificate is revoked. The associated value is text for an error message, such as "the certificate was revoked on
+  /// 2026-01-31 23:59:59 UTC". The date is omitted if it isn't known.
   case revoked(String)
 }
 

@@ -280,11 +280,11 @@ extension TLSSession {
   /// verifier refuses the server.
   private static let plaintextRefusal: [UInt8] = [21, 3, 3, 0, 2, 2, 40]
 
-  /// Returns whether the handshake must stop until the verifier has decided. If so, also adds the stapled OCSP response to the
-  /// verifier's evidence. `cause` is OpenSSL's SSL_get_error code.
+  /// Returns whether the handshake must wait for the certificate verifier's decision. If so, first adds the stapled OCSP response
+  /// to the evidence for the verifier. `cause` is the result of SSL_get_error.
   ///
-  /// With TLS 1.2, the handshake stops when the client's reply is complete. By then, all of the server's earlier messages have
-  /// arrived, including any stapled OCSP response.
+  /// With TLS 1.2, the handshake waits when the client's reply is complete but hasn't been sent. By then, all of the server's
+  /// earlier messages have arrived, including any stapled OCSP response.
   private func awaitsVerdict(after cause: Int32) -> Bool {
     guard let attachment, var verification = attachment.judgement.pending else { return false }
     switch cause {

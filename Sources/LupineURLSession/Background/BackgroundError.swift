@@ -20,8 +20,8 @@ enum BackgroundRefusal {
         "Completion handlers and async methods aren't supported in background sessions. Use a delegate."
       case .bodyStream: "A background session can't store a request whose body is a stream. Set httpBody instead."
       case .connectionSettings:
-        "A background session can't record a request's lupine.tls, lupine.proxy and lupine.hostOverrides. Set them for "
-          + "all requests of the session, in its configuration's engine."
+        "A background session can't record the settings lupine.tls, lupine.proxy and lupine.hostOverrides of a single request. "
+          + "Set them for the entire session, in URLSessionConfiguration.engine."
       }
     return URLError(.unsupportedURL, userInfo: [NSLocalizedDescriptionKey: text])
   }

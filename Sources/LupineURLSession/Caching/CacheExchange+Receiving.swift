@@ -50,8 +50,9 @@ struct NetworkExchange {
   var ungrantedByteCount = 0
   var use = Use.undecided
 
-  /// If the response is a redirect that is being stored, and its body has at most `unwantedBytesMax` bytes, stops passing the body
-  /// on to the receiver but continues to store it, and returns true. Otherwise returns false, without effect.
+  /// Called when the receiver doesn't want the rest of the response's body. If the response is a redirect that is being stored, and
+  /// its body has at most `unwantedBytesMax` bytes, continues to store the body without passing it on, and returns true. Otherwise
+  /// changes nothing and returns false.
   mutating func storesRedirectUnwanted() -> Bool {
     guard case .pass(var passed) = use, let response = passed.response, response.isRedirect,
       max(passed.body.count, response.fields.announcedByteCount) <= Self.unwantedBytesMax

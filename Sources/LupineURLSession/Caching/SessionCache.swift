@@ -170,8 +170,8 @@ final class Lead: Sendable {
 
   deinit { end(.failed) }
 
-  /// Releases the waiting requests that the leader's response can't answer. Later requests that the response can't answer don't
-  /// wait.
+  /// Called when the leader has received the head of its response. Sends the waiting requests that this response can't answer. From
+  /// then on, a request waits only if the response can answer it.
   func announce(_ response: StoredResponse, now: Int64) {
     cache.announce(uri, of: leader) { waiter in waiter.request.isServed(by: response, now: now) }
   }

@@ -18,8 +18,8 @@ package final class SerialQueue: Sendable {
   private enum Base {
     /// A serial dispatch queue. Submitting a block to it costs a fraction of adding an operation to an operation queue.
     case dispatch(DispatchQueue)
-    /// An operation queue, which may run several operations at the same time. Therefore a single operation performs all waiting
-    /// blocks.
+    /// An operation queue. It may run several operations at the same time, so a single operation performs all waiting blocks, one
+    /// at a time.
     case operations(OperationQueue)
   }
 
@@ -79,8 +79,8 @@ package final class SerialQueue: Sendable {
     }
   }
 
-  /// Calls `deliver`, and collects the continuations that are passed to `resume(_:)` during this call. Resumes these continuations
-  /// together when `deliver` returns, and whenever `deliver` calls its argument `resumeCollected`.
+  /// Calls `deliver`. The continuations that are passed to `resume(_:)` during this call aren't resumed one by one. They are
+  /// resumed together, when `deliver` returns or when it calls `resumeCollected`.
   func resumingTogether(_ deliver: (_ resumeCollected: () -> Void) -> Void) {
     resumptions.beginCollecting()
     deliver {

@@ -99,7 +99,7 @@ struct TransferState: Sendable {
   enum Turn {
     /// The transfer processes the events that it has received from the engine, in order.
     case received
-    /// The next step executes this decision, before any event that has been received from the engine.
+    /// The transfer executes this decision next. Events that it has already received from the engine wait until then.
     case decided(Decision)
     /// The transfer is passing the question with this number to the observer.
     case asking(Int)

@@ -197,7 +197,7 @@ struct RedirectRuleTests {
   }
 
   @Test(
-    "the client doesn't send fields that the caller declares secret to another origin, nor after a return to the first")
+    "a redirect to another origin removes the fields named in secretFields, and a redirect back doesn't restore them")
   func secretFields() throws {
     var rule = RedirectRule()
     rule.secretFields = ["x-api-KEY", "X-Absent"]
@@ -209,7 +209,7 @@ struct RedirectRuleTests {
     }
   }
 
-  @Test("credentials in a URI are never sent to another origin, nor after a return to the first origin")
+  @Test("a redirect to another origin removes the credentials of the URI, and a redirect back doesn't restore them")
   func wayBack() throws {
     var next = try request("http://user:secret@a/", fields: [("Cookie", "c")])
     #expect(next.fields.map(\.name) == ["Cookie", "Authorization"])

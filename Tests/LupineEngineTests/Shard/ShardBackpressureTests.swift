@@ -62,7 +62,7 @@ struct ShardBackpressureTests {
   }
 
   @Test(
-    "bytes that arrive together with the rest of a paused response don't become part of the next response",
+    "surplus bytes received together with the end of a paused response don't become part of the next response",
     arguments: Cause.allCases)
   func surplus(cause: Cause) async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
@@ -72,7 +72,7 @@ struct ShardBackpressureTests {
     try await expectSurplusRefused(stage, socket, after: sink, waiting)
   }
 
-  @Test("bytes that arrive after a paused response has been read completely don't become part of the next response")
+  @Test("surplus bytes received after the end of a paused response don't become part of the next response")
   func surplusAfterRead() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
     let (id, sink) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")), windowBytes: 5)

@@ -38,7 +38,8 @@ struct ReverificationTests {
     try #require(try evidence(of: identity).sentChain.first)
   }
 
-  @Test("verifying a certificate again without a host reports the problem that the host mismatch had hidden")
+  @Test(
+    "verifying a certificate again without a host reports the problem after the host mismatch, such as an expired date")
   func worseBehindHost() throws {
     let expired = try evidence(of: authority.issue(names: ["other.example"], validity: .expired))
     #expect(expired.problem?.code == .hostMismatch)
@@ -77,7 +78,7 @@ struct ReverificationTests {
     #expect(evidence.verify(host: nil).problem == nil)
   }
 
-  @Test("verifying a certificate again without a host still refuses a certificate that isn't for servers")
+  @Test("a certificate for TLS clients is refused as a server certificate, even if it is verified again without a host")
   func purpose() throws {
     let client = try evidence(of: authority.issue(names: ["other.example"], purpose: .client))
     #expect(client.problem != nil)

@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test(
-    "after a redirect to another origin, the client sends no NTLM message there, and doesn't use the NTLM connection")
+    "after a redirect to another origin, the client doesn't send an NTLM message to that origin")
   func redirected() async throws {
     let server = NTLMServer()
     try await withServer { request in

@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("after a proxy's Digest challenge, the client no longer sends the password in the proxy's URL in clear")
+  @Test("after a Digest challenge from a proxy, the client no longer sends the password of the proxy's URL with Basic")
   func ownDigest() async throws {
     let server = DigestServer(isProxy: true)
     let basics = Atomic(0)

@@ -12,17 +12,18 @@ import Testing
 
 extension ErrorTable {
   private static let file = URL(filePath: "/folder/file.bin")
-  private static let cause = ExampleCause()
 
   static func aferrors() throws -> [ErrorRow] {
-    let rows = try chain(from: AFError.createURLRequestFailed(error: cause)) {
+    let rows = try chain(from: AFError.createURLRequestFailed(error: ExampleCause("The user's ID is empty."))) {
       error -> (name: String, next: AFError?) in
       switch error {
-      case .createURLRequestFailed: ("createURLRequestFailed", .createUploadableFailed(error: cause))
+      case .createURLRequestFailed:
+        ("createURLRequestFailed", .createUploadableFailed(error: ExampleCause("No such file or directory.")))
       case .createUploadableFailed:
         (
           "createUploadableFailed",
-          .downloadedFileMoveFailed(error: cause, source: file, destination: URL(filePath: "/target/file"))
+          .downloadedFileMoveFailed(
+            error: ExampleCause("Permission denied."), source: file, destination: URL(filePath: "/target/file"))
         )
       case .downloadedFileMoveFailed: ("downloadedFileMoveFailed", .explicitlyCancelled)
       case .explicitlyCancelled: ("explicitlyCancelled", .invalidURL(url: "ht!tp"))
@@ -31,14 +32,26 @@ extension ErrorTable {
       case .parameterEncoderFailed(let reason): step(reason)
       case .parameterEncodingFailed(let reason): step(reason)
       case .requestAdaptationFailed:
-        ("requestAdaptationFailed", .requestRetryFailed(retryError: cause, originalError: cause))
+        (
+          "requestAdaptationFailed",
+          .requestRetryFailed(
+            retryError: ExampleCause("The refresh token has expired. Log in again."),
+            originalError: ExampleCause("Unacceptable status code 401."))
+        )
       case .requestRetryFailed: ("requestRetryFailed", .responseSerializationFailed(reason: .inputDataNilOrZeroLength))
       case .responseSerializationFailed(let reason): step(reason)
       case .responseValidationFailed(let reason): step(reason)
       case .serverTrustEvaluationFailed(let reason): try step(reason)
       case .sessionDeinitialized: ("sessionDeinitialized", .sessionInvalidated(error: nil))
-      case .sessionInvalidated(nil): ("sessionInvalidated", .sessionInvalidated(error: cause))
-      case .sessionInvalidated: ("sessionInvalidated (with an error)", .sessionTaskFailed(error: cause))
+      case .sessionInvalidated(nil):
+        ("sessionInvalidated", .sessionInvalidated(error: ExampleCause("The engine was shut down.")))
+      case .sessionInvalidated:
+        (
+          "sessionInvalidated (with an error)",
+          .sessionTaskFailed(
+            error: ExampleCause(
+              "https://example.org: the server didn't respond within 10 s. Check the server, or raise the timeout."))
+        )
       case .sessionTaskFailed:
         ("sessionTaskFailed", .urlRequestValidationFailed(reason: .bodyDataInGETRequest(Data([1, 2, 3]))))
       case .urlRequestValidationFailed(.bodyDataInGETRequest):
@@ -54,20 +67,28 @@ extension ErrorTable {
       case .bodyPartURLInvalid: ("bodyPartURLInvalid", .bodyPartFilenameInvalid(in: file))
       case .bodyPartFilenameInvalid: ("bodyPartFilenameInvalid", .bodyPartFileNotReachable(at: file))
       case .bodyPartFileNotReachable:
-        ("bodyPartFileNotReachable", .bodyPartFileNotReachableWithError(atURL: file, error: cause))
+        (
+          "bodyPartFileNotReachable",
+          .bodyPartFileNotReachableWithError(atURL: file, error: ExampleCause("No such file or directory."))
+        )
       case .bodyPartFileNotReachableWithError:
         ("bodyPartFileNotReachableWithError", .bodyPartFileIsDirectory(at: file))
       case .bodyPartFileIsDirectory: ("bodyPartFileIsDirectory", .bodyPartFileSizeNotAvailable(at: file))
       case .bodyPartFileSizeNotAvailable:
-        ("bodyPartFileSizeNotAvailable", .bodyPartFileSizeQueryFailedWithError(forURL: file, error: cause))
+        (
+          "bodyPartFileSizeNotAvailable",
+          .bodyPartFileSizeQueryFailedWithError(forURL: file, error: ExampleCause("Permission denied."))
+        )
       case .bodyPartFileSizeQueryFailedWithError:
         ("bodyPartFileSizeQueryFailedWithError", .bodyPartInputStreamCreationFailed(for: file))
       case .bodyPartInputStreamCreationFailed:
         ("bodyPartInputStreamCreationFailed", .outputStreamCreationFailed(for: file))
       case .outputStreamCreationFailed: ("outputStreamCreationFailed", .outputStreamFileAlreadyExists(at: file))
       case .outputStreamFileAlreadyExists: ("outputStreamFileAlreadyExists", .outputStreamURLInvalid(url: file))
-      case .outputStreamURLInvalid: ("outputStreamURLInvalid", .outputStreamWriteFailed(error: cause))
-      case .outputStreamWriteFailed: ("outputStreamWriteFailed", .inputStreamReadFailed(error: cause))
+      case .outputStreamURLInvalid:
+        ("outputStreamURLInvalid", .outputStreamWriteFailed(error: ExampleCause("No space left on device.")))
+      case .outputStreamWriteFailed:
+        ("outputStreamWriteFailed", .inputStreamReadFailed(error: ExampleCause("Input/output error.")))
       case .inputStreamReadFailed: ("inputStreamReadFailed", nil)
       }
     return (
@@ -83,7 +104,10 @@ extension ErrorTable {
       case .missingRequiredComponent(.url):
         ("missingRequiredComponent(.url)", .missingRequiredComponent(.httpMethod(rawValue: "?")))
       case .missingRequiredComponent(.httpMethod):
-        ("missingRequiredComponent(.httpMethod)", .encoderFailed(error: cause))
+        (
+          "missingRequiredComponent(.httpMethod)",
+          .encoderFailed(error: ExampleCause("The value of limit is not a finite number."))
+        )
       case .encoderFailed: ("encoderFailed", nil)
       }
     return (
@@ -95,13 +119,16 @@ extension ErrorTable {
   private static func step(_ reason: AFError.ParameterEncodingFailureReason) -> (name: String, next: AFError?) {
     let (name, next): (String, AFError.ParameterEncodingFailureReason?) =
       switch reason {
-      case .missingURL: ("missingURL", .jsonEncodingFailed(error: cause))
-      case .jsonEncodingFailed: ("jsonEncodingFailed", .customEncodingFailed(error: cause))
+      case .missingURL:
+        ("missingURL", .jsonEncodingFailed(error: ExampleCause("The value of limit is not a finite number.")))
+      case .jsonEncodingFailed:
+        ("jsonEncodingFailed", .customEncodingFailed(error: ExampleCause("The value of name contains a NUL.")))
       case .customEncodingFailed: ("customEncodingFailed", nil)
       }
     return (
       "parameterEncodingFailed(.\(name))",
-      next.map { .parameterEncodingFailed(reason: $0) } ?? .requestAdaptationFailed(error: cause)
+      next.map { .parameterEncodingFailed(reason: $0) }
+        ?? .requestAdaptationFailed(error: ExampleCause("The access token has expired."))
     )
   }
 
@@ -111,9 +138,12 @@ extension ErrorTable {
       case .inputDataNilOrZeroLength: ("inputDataNilOrZeroLength", .inputFileNil)
       case .inputFileNil: ("inputFileNil", .inputFileReadFailed(at: file))
       case .inputFileReadFailed: ("inputFileReadFailed", .stringSerializationFailed(encoding: .utf8))
-      case .stringSerializationFailed: ("stringSerializationFailed", .jsonSerializationFailed(error: cause))
-      case .jsonSerializationFailed: ("jsonSerializationFailed", .decodingFailed(error: cause))
-      case .decodingFailed: ("decodingFailed", .customSerializationFailed(error: cause))
+      case .stringSerializationFailed:
+        ("stringSerializationFailed", .jsonSerializationFailed(error: ExampleCause("Unexpected end of file.")))
+      case .jsonSerializationFailed:
+        ("jsonSerializationFailed", .decodingFailed(error: ExampleCause("There is no value for the key name.")))
+      case .decodingFailed:
+        ("decodingFailed", .customSerializationFailed(error: ExampleCause("The image has an unknown format.")))
       case .customSerializationFailed: ("customSerializationFailed", .invalidEmptyResponse(type: "Plant"))
       case .invalidEmptyResponse: ("invalidEmptyResponse", nil)
       }
@@ -135,7 +165,8 @@ extension ErrorTable {
           .unacceptableContentType(acceptableContentTypes: types, responseContentType: "text/html")
         )
       case .unacceptableContentType: ("unacceptableContentType", .unacceptableStatusCode(code: 404))
-      case .unacceptableStatusCode: ("unacceptableStatusCode", .customValidationFailed(error: cause))
+      case .unacceptableStatusCode:
+        ("unacceptableStatusCode", .customValidationFailed(error: ExampleCause("The response has no ETag.")))
       case .customValidationFailed: ("customValidationFailed", nil)
       }
     return (
@@ -152,10 +183,20 @@ extension ErrorTable {
     case .noCertificatesFound: (name, next) = ("noCertificatesFound", .noPublicKeysFound)
     case .noPublicKeysFound: (name, next) = ("noPublicKeysFound", .trustEvaluationFailed(error: nil))
     case .trustEvaluationFailed(nil):
-      (name, next) = ("trustEvaluationFailed", .trustEvaluationFailed(error: cause))
+      (name, next) = (
+        "trustEvaluationFailed",
+        .trustEvaluationFailed(
+          error: ExampleCause(
+            "The certificate of localhost expired on 2026-01-31 23:59:59 UTC. Renew it, or check this machine's clock.")
+        )
+      )
     case .trustEvaluationFailed: (name, next) = ("trustEvaluationFailed (with an error)", try pinning().certificate)
     case .certificatePinningFailed: (name, next) = ("certificatePinningFailed", try pinning().key)
-    case .publicKeyPinningFailed: (name, next) = ("publicKeyPinningFailed", .customEvaluationFailed(error: cause))
+    case .publicKeyPinningFailed:
+      (name, next) = (
+        "publicKeyPinningFailed",
+        .customEvaluationFailed(error: ExampleCause("The certificate names another organization."))
+      )
     case .customEvaluationFailed: (name, next) = ("customEvaluationFailed", .revocationPolicyCreationFailed)
     case .revocationPolicyCreationFailed: (name, next) = ("revocationPolicyCreationFailed", try revocation)
     case .revocationCheckFailed: (name, next) = ("revocationCheckFailed", nil)

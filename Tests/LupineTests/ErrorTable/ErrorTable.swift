@@ -109,7 +109,9 @@ enum ErrorTable {
   }
 }
 
-/// The underlying error of the examples in the error table.
+/// The underlying error of an example in the error table, with a realistic description.
 struct ExampleCause: LocalizedError {
-  var errorDescription: String? { "The underlying error." }
+  let errorDescription: String?
+
+  init(_ description: String) { errorDescription = description }
 }

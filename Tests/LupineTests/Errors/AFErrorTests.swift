@@ -218,7 +218,7 @@ struct AFErrorTests {
     #expect(error.localizedDescription.contains(URLError(.timedOut).localizedDescription))
   }
 
-  @Test("the url of a multipart encoding error is that of the file in its description, and is nil for all other errors")
+  @Test("AFError.url is the URL of the file that a multipart encoding error names, and nil for all other errors")
   func multipartFile() {
     for (error, property, _) in Self.table {
       let names = error.localizedDescription.contains("/folder/file")

@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test(
-    "a redirect to a Unix socket is refused unless a redirect handler changes the scheme",
+    "a redirect to a Unix socket is refused, even if a redirect handler changes the URL's query",
     arguments: ["http", "https"])
   func socket(scheme: String) async throws {
     let path = try await TestServers.nginxSocket.replacing("/", with: "%2F")

@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test("a background session tries a task again if the proxy fails, but not if the proxy refuses the connection")
+  @Test("a background session sends a request again if the proxy responds to CONNECT with 503, but not with 403 or 407")
   func proxies() async throws {
     let refusals = ["403 Forbidden", "407 Proxy Authentication Required", "503 Service Unavailable"]
     for (index, status) in refusals.enumerated() {

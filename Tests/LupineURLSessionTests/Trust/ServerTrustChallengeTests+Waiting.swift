@@ -170,7 +170,9 @@ extension ServerTrustChallengeTests {
     session.client.evaluatingTrust(TLSConfiguration()).verifier?.isQuick("localhost") == false
   }
 
-  @Test("only the first TLS handshake waits for a delegate that lacks the challenge method")
+  @Test(
+    "if a delegate doesn't implement the challenge method, only the session's first TLS handshake waits for the delegate"
+  )
   func silent() async throws {
     try await withServer(tls: server) { _ in
       Reply(fields: ["Connection": "close"], .bytes([1]))

@@ -127,7 +127,7 @@ struct ClientConnectionTests {
     expectIdle(connection, false)
   }
 
-  @Test("the parser returns a body's byte range relative to the start of the received span, including the head")
+  @Test("the parser counts the byte range of a body from the start of the received bytes, not from the end of the head")
   func bodyRanges() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: false)

@@ -95,7 +95,7 @@ struct HeadSerializerTests {
   }
 
   @Test(
-    "the serializer refuses the same characters in a single field line as in a head, at any position of the value",
+    "the serializer refuses a single field line with a forbidden character in its name, or anywhere in its value",
     arguments: ["b%", "%b", "b%c", "\tb%c", "b\tc%d", "b\t%"])
   func lines(value: String) {
     for (byte, text) in Self.ascii {

@@ -11,13 +11,14 @@ struct Openings {
   var count: Int { table.count }
   var values: [Opening] { table.values }
 
-  /// The opening of the connection with this ID. Setting nil removes the opening.
+  /// The attempt to open the connection with this ID. Setting nil removes the attempt.
   subscript(id: ConnectionID) -> Opening? {
     get { table[id] }
     set { table[id] = newValue }
   }
 
-  /// Returns the opening for which the socket with this poller token is connecting, or nil if there is none.
+  /// Returns the connection attempt to which the connecting socket with this poller token belongs. Returns nil if no attempt has
+  /// such a socket.
   func opening(connecting token: UInt64) -> Opening? { candidates[token].flatMap { table[$0] } }
 
   /// Returns a new poller token for a connecting socket. The highest bit of the token distinguishes it from connection IDs.
