@@ -8,12 +8,12 @@ public struct EngineRequest: Sendable {
   /// The request method, a token such as "GET".
   public var method: String {
     get { storage.parts.method }
-    set { change { $0.method = newValue } }
+    _modify { yield &parts.method }
   }
   /// The URI to request.
   public var uri: URI {
     get { storage.parts.uri }
-    set { change { $0.uri = newValue } }
+    _modify { yield &parts.uri }
   }
   /// The header fields, which are sent in this order after Host.
   ///
@@ -25,7 +25,7 @@ public struct EngineRequest: Sendable {
   /// sends the body. If the server responds with 417, the engine sends the request again without the expectation.
   public var fields: Fields {
     get { storage.parts.fields }
-    set { change { $0.fields = newValue } }
+    _modify { yield &parts.fields }
   }
   /// The request body. Empty by default.
   ///
@@ -34,42 +34,42 @@ public struct EngineRequest: Sendable {
   /// data that the server sends in that protocol.
   public var body: RequestBody {
     get { storage.parts.body }
-    set { change { $0.body = newValue } }
+    _modify { yield &parts.body }
   }
   /// The content coding with which the engine compresses the request body as it sends it, or nil (the default) for none. With a
   /// coding, the engine adds the Content-Encoding field and sends the body chunked. Few servers support compressed requests.
   public var bodyCoding: ContentCoding? {
     get { storage.parts.bodyCoding }
-    set { change { $0.bodyCoding = newValue } }
+    _modify { yield &parts.bodyCoding }
   }
   /// The time limits of the exchange and its phases.
   public var timeouts: Timeouts {
     get { storage.parts.timeouts }
-    set { change { $0.timeouts = newValue } }
+    _modify { yield &parts.timeouts }
   }
   /// Whether the engine decodes a response body with a Content-Encoding before it delivers the body. True by default.
   public var decodesContent: Bool {
     get { storage.parts.decodesContent }
-    set { change { $0.decodesContent = newValue } }
+    _modify { yield &parts.decodesContent }
   }
   /// Whether the client certificate of the engine's TLS settings is presented to a server that requests one. True by default.
   /// `RedirectRule` sets this property to false for another origin, because the certificate isn't intended for that origin.
   public var presentsIdentity: Bool {
     get { storage.parts.presentsIdentity }
-    set { change { $0.presentsIdentity = newValue } }
+    _modify { yield &parts.presentsIdentity }
   }
   /// The maximum length of the decoded response body in bytes. If the body exceeds it, the exchange fails with `.bodyTooLarge`.
   /// Unlimited by default, because the body is delivered as it arrives.
   public var bodyBytesMax: Int {
     get { storage.parts.bodyBytesMax }
-    set { change { $0.bodyBytesMax = newValue } }
+    _modify { yield &parts.bodyBytesMax }
   }
   /// The priority of the request among those that wait for a connection, from 0 to 1. 0.5 by default. Requests with a higher
   /// priority get a connection first. Requests with equal priority get one in order of arrival. The priority doesn't affect
   /// requests that already have a connection.
   public var priority: Float {
     get { storage.parts.priority }
-    set { change { $0.priority = newValue } }
+    _modify { yield &parts.priority }
   }
   /// The settings of the request's connection that differ from the engine's settings. If nil (the default), none differ.
   public var connection: ConnectionSettings? {
@@ -94,8 +94,8 @@ public struct EngineRequest: Sendable {
     get { extras?.value.rawBytes }
     set { changeExtras(\.rawBytes, to: newValue) }
   }
-  /// The rarely used settings of the request, or nil if it has none. They are stored in a class instance, so that requests are
-  /// cheap to copy.
+  /// The rarely used settings of the request, or nil if it has none. They are stored in a separate object, so that the storage of
+  /// all other requests stays small.
   var extras: Extras? { storage.parts.extras }
 
   private var storage: Storage
@@ -130,17 +130,21 @@ extension EngineRequest {
     var extras: Extras?
   }
 
-  /// The storage of a request's properties. Copies of a request share it, because requests are often copied and seldom changed.
-  private final class Storage: Sendable {
-    let parts: Parts
+  // Unchecked because the properties change only while a single request refers to the storage.
+  /// The storage of a request's properties. Copies of a request share it until one of them is changed.
+  private final class Storage: @unchecked Sendable {
+    var parts: Parts
 
     init(_ parts: consuming Parts) { self.parts = parts }
   }
 
-  private mutating func change(_ change: (inout Parts) -> Void) {
-    var parts = storage.parts
-    change(&parts)
-    storage = Storage(consume parts)
+  /// The request's properties. A change first copies them if another request shares the storage.
+  private var parts: Parts {
+    get { storage.parts }
+    _modify {
+      if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.parts) }
+      yield &storage.parts
+    }
   }
 }
 
@@ -168,11 +172,10 @@ extension EngineRequest {
     _ property: WritableKeyPath<Extras.Value, Property?>, to newValue: Property?
   ) {
     // Most calls set a property that was nil to nil, so this case is fast and allocates nothing.
-    guard newValue != nil || extras != nil else { return }
+    guard newValue != nil || extras?.value[keyPath: property] != nil else { return }
     var value = extras?.value ?? Extras.Value()
     value[keyPath: property] = newValue
-    let extras = value.isEmpty ? nil : Extras(value)
-    change { $0.extras = extras }
+    parts.extras = value.isEmpty ? nil : Extras(value)
   }
 }
 

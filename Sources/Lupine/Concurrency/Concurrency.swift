@@ -216,8 +216,8 @@ final class ResponseBox<Value: Sendable>: Sendable {
     await read(cancelling: request) { $0 }
   }
 
-  /// Waits until the value has been set, and returns the part of it that `part` returns. If the awaiting task is cancelled and
-  /// `request` isn't nil, cancels `request`.
+  /// Waits until the response has been stored, and returns the part of it that `part` returns. Calls `part` while it holds the lock.
+  /// If the awaiting Swift task is cancelled, also cancels `request`, unless `request` is nil.
   nonisolated(nonsending) func read<Part: Sendable>(
     cancelling request: Request?, _ part: @Sendable (Value) throws -> Part
   ) async rethrows -> Part {
@@ -267,13 +267,13 @@ private struct Latch: ~Copyable, Sendable {
   }
 
   private nonisolated(nonsending) func wait() async {
-    await SuspendedTask.suspend { continuation in
+    await SuspendedTask.suspend { task in
       // Checked again under the lock, because the latch may have been opened in the meantime.
       let isOpen = state.withLock { state in
-        if !state.isOpen { state.waiting.append(continuation) }
+        if !state.isOpen { state.waiting.append(task) }
         return state.isOpen
       }
-      if isOpen { continuation.resume() }
+      if isOpen { task.resume() }
     }
   }
 }

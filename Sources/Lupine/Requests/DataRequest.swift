@@ -194,7 +194,7 @@ public class DataRequest: Request, @unchecked Sendable {
       let response = serialize(with: serializer)
       dataMonitors?.request(self, didParseResponse: response)
       return SerializedResponse(error: response.error) { [self] replacement in
-        if replacement != nil, let replacement {
+        if let replacement {
           deliver(response.failing(with: replacement), on: queue, to: completionHandler)
         } else {
           deliver(response, on: queue, to: completionHandler)

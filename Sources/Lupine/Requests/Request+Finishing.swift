@@ -97,7 +97,7 @@ extension Request {
     guard isRunning else { return }
     taskDidEnd(with: error)
     finishProgress(task)
-    if !hasFailed, let response = task.httpResponse, let error = validate(response) {
+    if self.error == nil, let response = task.httpResponse, let error = validate(response) {
       mutableState.withLock { $0.error = $0.error ?? error }
     }
     notifiedMonitors?.request(self, didCompleteTask: task, with: error)
@@ -127,9 +127,6 @@ extension Request {
     }
   }
 
-  /// Whether the request has an error. Cheaper than reading the error, because copying an ``AFError`` is expensive.
-  var hasFailed: Bool { mutableState.withLock { $0.error != nil } }
-
   // MARK: Finishing
 
   /// Ends the request: creates no further task and doesn't retry. Called on the underlying queue.
@@ -143,17 +140,11 @@ extension Request {
         return state.endIsQueued ? .queued : .immediate
       }
     }
-    switch timing {
-    case .immediate: reportFinish()
-    case .queued: root.perform { self.reportFinish() }
-    case nil: break
+    guard let timing else { return }
+    root.perform(timing) {
+      self.notifiedMonitors?.requestDidFinish(self)
+      self.serializeResponses()
     }
-  }
-
-  /// Notifies the monitors that no further attempt follows, and serializes the response. Called on the underlying queue.
-  private func reportFinish() {
-    notifiedMonitors?.requestDidFinish(self)
-    serializeResponses()
   }
 
   /// Serializes the response for each response handler on the serialization queue, and then delivers the responses. Called on the
@@ -172,7 +163,7 @@ extension Request {
   func serializeRemaining() {
     while let handler = mutableState.withLock({ $0.responses.next }) {
       let response = handler.serialize()
-      if response.error != nil, let error = response.error,
+      if let error = response.error,
         askRetriers(dueTo: error, then: { self.proceed(after: response, $0) })
       {
         return

@@ -8,7 +8,7 @@ import Synchronization
 // be serialized.
 extension Request {
   func retryOrFinish() {
-    guard hasFailed, let error else { return finish() }
+    guard let error else { return finish() }
     let isAsked = askRetriers(dueTo: error) { result in
       switch result {
       case .doNotRetry: self.finish()

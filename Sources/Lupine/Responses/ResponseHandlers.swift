@@ -2,7 +2,7 @@
 
 import LupineURLSession
 
-/// A handler of the response, which must be serialized for it first.
+/// Serializes the response for one response handler.
 ///
 /// This is a struct, because a closure that is an element of a generic collection is wrapped in another closure at each access.
 struct ResponseHandler: Sendable {

@@ -23,7 +23,7 @@ final class ResponseCollector: ResponseSink {
     var next: Result<EngineRequest, EngineError>?
     var body: [UInt8] = []
     var outcome: Outcome?
-    var continuation: SuspendedTask?
+    var caller: SuspendedTask?
   }
 
   /// A request whose redirects are followed, with the redirects that led to this request.
@@ -46,8 +46,8 @@ final class ResponseCollector: ResponseSink {
 
   nonisolated(nonsending) func run(_ request: EngineRequest, by engine: Engine) async -> Outcome {
     await withTaskCancellationHandler {
-      await SuspendedTask.suspend { continuation in
-        state.withLock { $0.continuation = continuation }
+      await SuspendedTask.suspend { caller in
+        state.withLock { $0.caller = caller }
         let handle = engine.submit(request, to: self, on: shard)
         let isCancelled = state.withLock { state in
           state.handle = handle
@@ -85,7 +85,7 @@ final class ResponseCollector: ResponseSink {
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
     // `finish` is the last call, so the entire state can be moved out.
-    let continuation = state.withLock { state in
+    let caller = state.withLock { state in
       let collected = result.map { trailers -> Collected in
         guard let head = state.head.take() else { preconditionFailure("a response ended without a head") }
         var body: [UInt8] = []
@@ -93,9 +93,9 @@ final class ResponseCollector: ResponseSink {
         return Collected(head: head, body: body, trailers: trailers, next: state.next.take())
       }
       state.outcome = (collected, metrics)
-      return state.continuation.take()
+      return state.caller.take()
     }
-    guard let continuation else { return }
-    if isOnLoop { continuation.resume() } else { shard.resumptions.resume(continuation) }
+    guard let caller else { return }
+    if isOnLoop { caller.resume() } else { shard.resumptions.resume(caller) }
   }
 }

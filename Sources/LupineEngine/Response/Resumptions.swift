@@ -12,7 +12,7 @@ internal import Synchronization
 package final class Resumptions: Sendable {
   private struct State {
     var isOpen = false
-    var continuations: [SuspendedTask] = []
+    var tasks: [SuspendedTask] = []
   }
 
   /// The minimum number of tasks that another thread resumes together: 4. Fewer tasks are resumed directly, because waking one
@@ -27,28 +27,28 @@ package final class Resumptions: Sendable {
   package func beginCollecting() { state.withLock { $0.isOpen = true } }
 
   /// Resumes a task when `resumeCollected` is called, or immediately if tasks aren't being collected.
-  package func resume(_ continuation: SuspendedTask) {
+  package func resume(_ task: SuspendedTask) {
     let waits = state.withLock { state in
-      if state.isOpen { state.continuations.append(continuation) }
+      if state.isOpen { state.tasks.append(task) }
       return state.isOpen
     }
-    if !waits { continuation.resume() }
+    if !waits { task.resume() }
   }
 
   /// Resumes the collected tasks and stops collecting.
   package func resumeCollected() {
-    let continuations = state.withLock { state in
+    let tasks = state.withLock { state in
       state.isOpen = false
       var taken: [SuspendedTask] = []
-      swap(&taken, &state.continuations)
+      swap(&taken, &state.tasks)
       return taken
     }
-    guard continuations.count >= Self.togetherMin else {
-      for continuation in continuations { continuation.resume() }
+    guard tasks.count >= Self.togetherMin else {
+      for task in tasks { task.resume() }
       return
     }
     Task.detached {
-      for continuation in continuations { continuation.resume() }
+      for task in tasks { task.resume() }
     }
   }
 }

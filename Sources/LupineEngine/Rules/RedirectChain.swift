@@ -49,7 +49,7 @@ public struct RedirectChain: Sendable {
   public mutating func resend(_ next: consuming EngineRequest, after exchange: ExchangeMetrics) -> EngineRequest {
     if let total = timeLeft, let end = exchange.end { timeLeft = max(.zero, total - (end - exchange.start)) }
     var next = next
-    next.timeouts.total = timeLeft
+    if next.timeouts.total != timeLeft { next.timeouts.total = timeLeft }
     return next
   }
 }

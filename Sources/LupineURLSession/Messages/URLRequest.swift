@@ -31,6 +31,7 @@ public struct URLRequest: Hashable, Sendable {
       cachePolicy: CachePolicy? = nil
     ) {
       self.url = url
+      assert(parsedURL == nil || parsedURL?.url == url, "another URL was parsed")
       self.parsedURL = parsedURL
       self.fields = fields
       self.methodName = methodName

@@ -79,7 +79,7 @@ package final class SerialQueue: Sendable {
     }
   }
 
-  /// Calls `deliver`. The continuations that are passed to `resume(_:)` during this call aren't resumed one by one. They are
+  /// Calls `deliver`. The Swift tasks that are passed to `resume(_:)` during this call aren't resumed one by one. They are
   /// resumed together, when `deliver` returns or when it calls `resumeCollected`.
   func resumingTogether(_ deliver: (_ resumeCollected: () -> Void) -> Void) {
     resumptions.beginCollecting()
@@ -90,9 +90,9 @@ package final class SerialQueue: Sendable {
     resumptions.resumeCollected()
   }
 
-  /// Resumes the Swift task of a continuation. During a call of `resumingTogether(_:)`, the Swift task is resumed later, together
+  /// Resumes a suspended Swift task. During a call of `resumingTogether(_:)`, the Swift task is resumed later, together
   /// with others.
-  package func resume(_ continuation: SuspendedTask) { resumptions.resume(continuation) }
+  package func resume(_ task: SuspendedTask) { resumptions.resume(task) }
 
   private func workOff() {
     while true {

@@ -139,6 +139,7 @@ extension TransferState {
   /// response and the metrics.
   mutating func takeBody() -> RequestBody {
     let body = request.body
+    // A change of the request costs an allocation if the engine still refers to the request.
     if !body.segments.isEmpty { request.body = RequestBody() }
     return body
   }
