@@ -133,7 +133,9 @@ extension EngineRequest {
   // Unchecked because the properties change only while a single request refers to the storage.
   /// The storage of a request's properties. Copies of a request share it until one of them is changed.
   private final class Storage: @unchecked Sendable {
-    var parts: Parts
+    // Access needn't be checked: the properties change only through `parts` of the only request that refers to the storage, and
+    // Swift enforces exclusive access to that request.
+    @exclusivity(unchecked) var parts: Parts
 
     init(_ parts: consuming Parts) { self.parts = parts }
   }

@@ -76,7 +76,7 @@ import Testing
   @Test("the code of the URLSession API doesn't use types of the Alamofire API, which is built on it")
   func layersOfTheAPI() throws {
     let declaration =
-      /^(?:(?:public|package|open|final|@\w+(?:\([^)]*\))?) )*(?:class|struct|enum|protocol|typealias|actor) (\w+)/
+      /^(?:(?:public|package|open|final|indirect|@\w+(?:\([^)]*\))?) )*(?:class|struct|enum|protocol|typealias|actor) (\w+)/
     let sources = Dictionary(grouping: SourceTree.sources, by: \.target)
     let upper = try #require(sources["Lupine"]).flatMap { file in
       file.code.compactMap { $0.firstMatch(of: declaration).map { String($0.1) } }

@@ -1,7 +1,6 @@
 // `DataTask`: the asynchronous response of a data request.
 
 public import Foundation
-import LupineEngine
 import LupineURLSession
 import Synchronization
 
@@ -221,59 +220,10 @@ final class ResponseBox<Value: Sendable>: Sendable {
   nonisolated(nonsending) func read<Part: Sendable>(
     cancelling request: Request?, _ part: @Sendable (Value) throws -> Part
   ) async rethrows -> Part {
-    await latch.pass(cancelling: request)
+    await latch.pass(onCancel: request.map { request in { request.cancel() } })
     return try content.withLock { content in
       guard let content else { preconditionFailure("latch opened without a value") }
       return try part(content)
-    }
-  }
-}
-
-/// A latch that opens once. Any number of Swift tasks can wait until it is open.
-///
-/// The type isn't generic, because generic async functions look up their types at each step.
-private struct Latch: ~Copyable, Sendable {
-  private struct State {
-    var isOpen = false
-    var waiting: ShortList<SuspendedTask> = []
-  }
-
-  /// The queue that resumes the waiting Swift tasks.
-  let queue: SerialQueue
-  private let state = Mutex(State())
-
-  init(queue: SerialQueue) { self.queue = queue }
-
-  /// Opens the latch and resumes the Swift tasks that wait for it.
-  func open() {
-    var waiting: ShortList<SuspendedTask> = []
-    state.withLock { state in
-      precondition(!state.isOpen, "a response handler ran twice")
-      state.isOpen = true
-      swap(&waiting, &state.waiting)
-    }
-    waiting.forEach { queue.resume($0) }
-  }
-
-  /// Waits until the latch is open. If the awaiting Swift task is cancelled, also cancels `request`, unless `request` is nil.
-  nonisolated(nonsending) func pass(cancelling request: Request?) async {
-    guard !state.withLock({ $0.isOpen }) else { return }
-    guard let request else { return await wait() }
-    await withTaskCancellationHandler {
-      await wait()
-    } onCancel: {
-      request.cancel()
-    }
-  }
-
-  private nonisolated(nonsending) func wait() async {
-    await SuspendedTask.suspend { task in
-      // Checked again under the lock, because the latch may have been opened in the meantime.
-      let isOpen = state.withLock { state in
-        if !state.isOpen { state.waiting.append(task) }
-        return state.isOpen
-      }
-      if isOpen { task.resume() }
     }
   }
 }

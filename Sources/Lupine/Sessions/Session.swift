@@ -40,8 +40,7 @@ open class Session: @unchecked Sendable {
   public let serverTrustManager: ServerTrustManager?
   /// The handler that decides about the redirects of requests without their own handler. If it is nil, redirects are followed.
   public let redirectHandler: (any RedirectHandler)?
-  /// The handler that decides how to cache the responses to requests without their own handler. If it is nil, responses are cached
-  /// unchanged.
+  /// The handler that decides how to cache the responses to requests without their own handler. By default, they aren't changed.
   public let cachedResponseHandler: (any CachedResponseHandler)?
   /// The monitor that passes each request's events to the session's monitors. It is called on the root queue.
   public let eventMonitor: CompositeEventMonitor

@@ -9,8 +9,7 @@ import Synchronization
 ///
 /// The URL protocol may report events on any thread. The transfer queues the events, and delivers them one at a time on the
 /// delivery queue. An event waits while the task is suspended, and while the task hasn't answered an earlier event. After a
-/// redirect, the transfer stops the URL protocol. Another transfer then performs the redirected request, over HTTP or with another
-/// URL protocol.
+/// redirect, the transfer stops the URL protocol, and another transfer performs the redirected request.
 final class ProtocolTransfer: TaskTransfer {
   enum Event {
     case response(URLResponse)

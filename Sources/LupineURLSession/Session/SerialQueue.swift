@@ -1,7 +1,7 @@
 // SerialQueue: the queue on which a session calls its delegate, or on which it writes files.
 
 package import Foundation
-package import LupineEngine
+import LupineEngine
 import Synchronization
 
 /// A queue that performs blocks of work one at a time. It is based on a serial dispatch queue or on any operation queue.
@@ -92,7 +92,7 @@ package final class SerialQueue: Sendable {
 
   /// Resumes a suspended Swift task. During a call of `resumingTogether(_:)`, the Swift task is resumed later, together
   /// with others.
-  package func resume(_ task: SuspendedTask) { resumptions.resume(task) }
+  func resume(_ task: SuspendedTask) { resumptions.resume(task) }
 
   private func workOff() {
     while true {

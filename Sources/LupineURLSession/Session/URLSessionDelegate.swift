@@ -14,8 +14,7 @@ public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
   ///     or nil for a session that the program has invalidated.
   func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
   /// Called when a background session has completed all tasks that earlier processes had resumed, after all other calls about these
-  /// tasks. Not called if earlier processes had resumed no tasks, or if ``URLSessionConfiguration/sessionSendsLaunchEvents`` is
-  /// false.
+  /// tasks. Not called if there were no such tasks, or if ``URLSessionConfiguration/sessionSendsLaunchEvents`` is false.
   ///
   /// - Parameter session: The background session.
   func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)

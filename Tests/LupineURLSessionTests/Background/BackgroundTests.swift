@@ -64,7 +64,7 @@ import Testing
       refused.resume()
       #expect(await settles { recorder.events.completions.count == tasks.count + 1 })
       let text = recorder.events.completions.last?.error?.localizedDescription
-      #expect(text?.contains("configuration's engine") == true)
+      #expect(text?.contains("URLSessionConfiguration.engine") == true)
       let handled = await outcome { session.dataTask(with: request, completionHandler: $0) }
       #expect(handled.code == .unsupportedURL)
       let file = folder.directory.appending(path: "upload")
