@@ -220,7 +220,8 @@ final class ResponseBox<Value: Sendable>: Sendable {
   nonisolated(nonsending) func read<Part: Sendable>(
     cancelling request: Request?, _ part: @Sendable (Value) throws -> Part
   ) async rethrows -> Part {
-    await latch.pass(onCancel: request.map { request in { request.cancel() } })
+    let cancel: (@Sendable () -> Void)? = if let request { { _ = request.cancel() } } else { nil }
+    await latch.pass(onCancel: cancel)
     return try content.withLock { content in
       guard let content else { preconditionFailure("latch opened without a value") }
       return try part(content)
