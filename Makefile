@@ -116,7 +116,8 @@ $(TSAN_MUTEX): .ci/tsan-mutex.c
 
 # Excludes tests without threads, which can't have races, and those of the command and the faults, which start a process
 # per test and run little code that other tests don't.
-UNTHREADED := LupineWireTests|LupineCodingTests|TidyTests|PoolModelTests|PoolLoadTests|PropertyListCheckTests
+UNTHREADED := LupineWireTests|LupineCodingTests|LupineCacheTests|LupineAuthenticationTests|TidyTests|PoolModelTests|PoolLoadTests|$\
+  SimulationTests|TransferStateTests|PropertyListCheckTests
 tsan: deps servers-install $(TSAN_MUTEX) ## run the tests with threads under ThreadSanitizer
 	@rm -f $(REPORTS).*
 	$(SERVERS) run env SWIFT_BACKTRACE=enable=no LD_PRELOAD=$(CURDIR)/$(TSAN_MUTEX) TSAN_OPTIONS=log_path=$(REPORTS) \
