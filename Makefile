@@ -22,7 +22,7 @@ CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps demo build release optimized test test-only servers-install servers-up servers-down mutants simulate replay namespaces soak \
+.PHONY: help deps demo build release test test-only servers-install servers-up servers-down mutants simulate replay namespaces soak \
   cache-soak background-soak tables lint cycles format exclusivity tsan asan fuzz linkage bench counts micro example docs clean
 
 help: ## list the targets
@@ -41,10 +41,6 @@ build: deps ## build everything, without optimization
 
 release: deps ## build everything, optimized
 	$(SWIFT) build -c release $(STRICT)
-
-# The compiler optimizes each module on one processor, so three builds at the same time take little longer than one.
-optimized: deps ## build everything, the benchmarks and the fuzz targets, optimized, at the same time
-	@.ci/together '$(MAKE) release' 'Benchmarks/counts --build' 'SWIFT=$(SWIFT) Fuzz/run'
 
 # Limits the parallelism: on a busy machine, all tests at once would exceed their time limits.
 test: deps servers-install ## run the tests, with the test servers
