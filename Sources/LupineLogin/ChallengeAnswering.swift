@@ -8,14 +8,15 @@ package protocol ChallengeAnswering: Sendable {
   /// Returns the challenges of a response that the client is able and allowed to answer, strongest first. `party` is the server
   /// that sent the response.
   func offers(in challenges: [Challenge], from party: AuthenticationParty) -> [AuthenticationOffer]
-  /// Answers a challenge with the credential that the caller has chosen, and returns what to do with `request`. `credential` is nil
-  /// if the chosen credential has no password.
+  /// Answers a challenge with the credential that the caller has chosen, and returns the decision about `request`. `credential` is
+  /// nil if the chosen credential has no password.
   func respond(
     to offer: AuthenticationOffer, with credential: PasswordCredential?, for request: EngineRequest
   ) -> AuthenticationAnswer
 }
 
-/// What to do with a request after the caller has chosen a credential for a challenge.
+/// The decision about a refused request after the caller has chosen a credential for the challenge: whether the request is sent
+/// again, and how.
 package enum AuthenticationAnswer: Sendable, Hashable {
   /// Send the request again, with this value of the Authorization field.
   case authorize(String)
