@@ -3,6 +3,7 @@
 import Foundation
 import LupineEngine
 import LupineOrigin
+import LupineTestSupport
 import Synchronization
 import Testing
 
@@ -68,7 +69,7 @@ import Testing
       .text("short")
     } _: { origin in
       try await withSession(startRequestsImmediately: false) { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let given = Recorder<Data?>()
           // The three downloads are cancelled before the start, after the end, and for a second time.
           session.download(origin.url).cancel { given.record($0) }

@@ -22,7 +22,7 @@ import Testing
     } _: { origin in
       let monitor = DownloadMonitor()
       try await withSession(eventMonitors: [monitor]) { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let request = session.download(origin.url, to: into(folder)).validate()
           #expect(await request.serializingString().response.value == "body")
           _ = await request.outcome()
@@ -44,7 +44,7 @@ import Testing
       Reply(.pattern(byteCount: byteCount))
     } _: { origin in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let seen = Recorder<(Int64, Double)?>()
           let queue = DispatchQueue(label: "progress")
           let request = session.download(origin.url, to: into(folder))
@@ -72,7 +72,7 @@ import Testing
       .text("body")
     } _: { origin in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let heard = Recorder<Bool?>()
           @Sendable func note() { heard.record(DispatchQueue.getSpecific(key: key)) }
           session.download(origin.url, to: into(folder)).downloadProgress { _ in note() }.response { _ in note() }
@@ -101,7 +101,7 @@ import Testing
       }
     } _: { origin in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           session.session.fileTransfers.queue.perform { mayWrite.waitBlocking() }
           let download = session.download(origin.url + "/large", to: into(folder))
           download.resume()
@@ -126,7 +126,7 @@ import Testing
       Reply(fields: ["Content-Type": "application/json; charset=utf-8"], .bytes(Array("{\"name\":\"ü\"}".utf8)))
     } _: { origin in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           func download(_ name: String = #function) -> DownloadRequest {
             session.download(origin.url, to: into(folder, UUID().uuidString))
           }
@@ -163,7 +163,7 @@ import Testing
       Reply(.bytes(request.path == "/list" ? Array(list) : Array("{\"a\":1}".utf8)))
     } _: { origin in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let heard = Recorder<Int?>()
           session.download(origin.url + "/list", to: into(folder)).responsePropertyList(queue: .global()) {
             heard.record(($0.value as? [String: Any])?["a"] as? Int)
@@ -183,7 +183,7 @@ import Testing
       Reply(status: request.path == "/204" ? 204 : 200)
     } _: { origin in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           #expect(
             await session.download(origin.url + "/204", to: into(folder)).serializingString().response.value == "")
           let head = session.download(origin.url, method: .head, to: into(folder))
@@ -207,7 +207,7 @@ import Testing
       request.path == "/none" ? Reply(.bytes([1])) : .text(request.path == "/empty" ? "" : "body")
     } _: { origin in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           func validated(
             _ path: String, _ validate: (DownloadRequest) -> DownloadRequest
           ) async -> AFError.ResponseValidationFailureReason? {

@@ -68,7 +68,7 @@ import Testing
           Reply(.pattern(byteCount: request.path == "/warm" ? 1 << 20 : UInt64(byteCount)))
         } _: { origin in
           try await withSession { session in
-            try await withDownloadFolder { folder in
+            try await withFolder { folder in
               _ = await session.download(origin.url + "/warm", to: into(folder)).outcome()
               let before = try residentBytesMax()
               let response = await session.download(origin.url, to: into(folder)).outcome()

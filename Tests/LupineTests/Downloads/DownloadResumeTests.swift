@@ -3,6 +3,7 @@
 import Foundation
 import LupineEngine
 import LupineOrigin
+import LupineTestSupport
 import Synchronization
 import Testing
 
@@ -23,7 +24,7 @@ import Testing
     try await withScripts([{ [place] in try resource.answer($0, on: $1, .cut(at: place)) }, script]) {
       origin, requests in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let data = try await resumeData(of: resource, cutAt: place, in: session, from: origin.url + "/r")
           defer { try? FileManager.default.removeItem(atPath: ResumeData(data).path) }
           try change(ResumeData(data))
@@ -56,7 +57,7 @@ import Testing
     ]) { origin, requests in
       let monitor = DownloadMonitor()
       return try await withSession(eventMonitors: [monitor]) { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let data = try await resumeData(of: resource, cutAt: place, in: session, from: origin.url + "/r")
           let counts = Recorder<(Int64, Int64)?>()
           let queue = DispatchQueue(label: "progress")
@@ -107,7 +108,7 @@ import Testing
       }, { try small.answer($0, on: $1) },
     ]) { origin, requests in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let data = try #require(await session.download(origin.url).outcome().resumeData)
           expectWhole(await session.download(resumingWith: data, to: into(folder)).validate().outcome(), data, small)
           return await requests.first(2)
@@ -183,7 +184,7 @@ import Testing
       { _, peer in peer.close() }, { try resource.answer($0, on: $1) },
     ]) { origin, requests in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           var data = try await resumeData(of: resource, cutAt: place, in: session, from: origin.url)
           for byteCount in [90_000, 90_000] as [UInt64] {
             let response = await session.download(resumingWith: data).outcome()
@@ -203,7 +204,7 @@ import Testing
   func nginx() async throws {
     let (url, byteCount) = (try await TestServers.nginx + "/big.bin", 256 << 20)
     try await withSession { session in
-      try await withDownloadFolder { folder in
+      try await withFolder { folder in
         var cancelled: Data?
         // On a busy machine, a download may complete before the test cancels it. Then the test tries again.
         for _ in 0..<20 where cancelled == nil {
@@ -238,7 +239,7 @@ import Testing
       }, { try resource.answer($0, on: $1) },
     ]) { origin, _ in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let data = try await resumeData(of: resource, cutAt: place, in: session, from: origin.url)
           let response = await session.download(resumingWith: data, to: into(folder)).outcome()
           #expect((response.error?.underlyingError as? URLError)?.code == .networkConnectionLost)
@@ -286,7 +287,7 @@ import Testing
       ]
     ) { origin, requests in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let data = try await resumeData(of: resource, cutAt: place, in: session, from: origin.url)
           if isFileGone { try FileManager.default.removeItem(atPath: ResumeData(data).path) }
           let cut = await session.download(resumingWith: data).outcome()
@@ -313,7 +314,7 @@ import Testing
       }
     ]) { origin, requests in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let data = try await resumeData(of: resource, cutAt: place, in: session, from: origin.url + "/first")
           expectWhole(await session.download(resumingWith: data, to: into(folder)).outcome(), data)
           #expect(await requests.first(4).map(\.path) == ["/first", "/then", "/first", "/then"])

@@ -32,7 +32,7 @@ import Testing
       { try $1.respond(body: Array("now".utf8), to: $0) },
     ]) { origin, _ in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let request = session.download(
             origin.url, interceptor: Again(limit: 2), to: { _, _ in (folder.appending(path: "file"), []) })
           let progress = request.downloadProgress
@@ -52,7 +52,7 @@ import Testing
       { try resource.answer($0, on: $1, .cut(at: 70_000)) }, { try resource.answer($0, on: $1) },
     ]) { origin, requests in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let left = Recorder<String?>()
           let looking = Retrier { request, _, error, completion in
             left.record((request as? DownloadRequest)?.resumeData.flatMap { try? ResumeData($0).path })
@@ -75,7 +75,7 @@ import Testing
   func reset() async throws {
     try await withScripts([{ try $1.respond(status: 503, body: [1, 2], to: $0) }]) { origin, _ in
       try await withSession(startRequestsImmediately: false) { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let request = Mutex<DownloadRequest?>(nil)
           let seen = Recorder<(URL?, Data?, Int64, AFError?)>()
           let made = session.download(
@@ -107,7 +107,7 @@ import Testing
       { try resource.answer($0, on: $1) },
     ]) { origin, requests in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let data = try await resumeData(of: resource, cutAt: 70_000, in: session, from: origin.url)
           let request = session.download(resumingWith: data, interceptor: Again(limit: 1), to: into(folder))
           let response = await request.outcome()
@@ -127,7 +127,7 @@ import Testing
       { try $1.respond(body: Array("{\"name\":\"n\"}".utf8), to: $0) },
     ]) { origin, _ in
       try await withSession(startRequestsImmediately: false) { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let request = session.download(
             origin.url, interceptor: Again(limit: 1), to: { _, _ in (folder.appending(path: "file"), []) })
           let heard = Recorder<String>()
@@ -161,7 +161,7 @@ import Testing
       }
     ]) { origin, _ in
       try await withSession(startRequestsImmediately: false) { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let request = session.download(origin.url, to: into(folder))
           let download = request.serializingDownloadedFileURL(automaticallyCancelling: isAutomatic)
           await request.receives(1000)
@@ -188,7 +188,7 @@ import Testing
       }
     } _: { origin in
       try await withSession(startRequestsImmediately: false) { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let request = session.download(origin.url, to: into(folder))
           let download = request.serializingData()
           download.resume()

@@ -69,7 +69,7 @@ import Testing
     try await withServer { _ in
       Reply(.pattern(byteCount: 600_000))
     } _: { origin in
-      try await withDownloadFolder { folder in
+      try await withFolder { folder in
         let target = folder.appending(path: "file")
         let delegate = Delegate(target: isMoved ? target : nil)
         try await withURLSession(delegate) { session in

@@ -3,6 +3,7 @@
 import Foundation
 import LupineEngine
 import LupineOrigin
+import LupineTestSupport
 import Synchronization
 import Testing
 
@@ -40,7 +41,7 @@ import Testing
       Reply(status: 203, .pattern(byteCount: 1000))
     } _: { origin in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let seen = Mutex<(Int?, Int?)>((nil, nil))
           let response = await session.download(
             origin.url,
@@ -66,7 +67,7 @@ import Testing
     } _: { origin in
       let monitor = DownloadMonitor()
       try await withSession(eventMonitors: [monitor]) { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let file = folder.appending(path: "file")
           try Data("old".utf8).write(to: file)
           let response = await session.download(
@@ -94,7 +95,7 @@ import Testing
       .text("new")
     } _: { origin in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let response = await session.download(origin.url, to: { _, _ in (folder.appending(path: "a/file"), []) })
             .outcome()
           #expect(response.error?.isDownloadedFileMoveError == true && response.fileURL == nil)
@@ -136,7 +137,7 @@ import Testing
     try await withServer { _ in
       .text("body")
     } _: { origin in
-      try await withDownloadFolder { folder in
+      try await withFolder { folder in
         let session = Session(delegate: SessionDelegate(fileManager: Mover()))
         try Data("old".utf8).write(to: folder.appending(path: "file"))
         let response = await session.download(origin.url, to: into(folder)).outcome()
@@ -154,7 +155,7 @@ import Testing
       .text("what happened", status: status)
     } _: { origin in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let response = await session.download(origin.url, to: into(folder)).outcome()
           #expect(response.error == nil && response.response?.statusCode == status)
           #expect(response.content == Data("what happened".utf8))
@@ -176,7 +177,7 @@ import Testing
       }
     } _: { origin in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           for (path, body) in [
             "/": Data(), "/204": Data(), "/chunks": Data([1, 2, 3]), "/gzip": Pattern.data(100_000),
           ] {
@@ -202,7 +203,7 @@ import Testing
       request.path == "/end" ? .text("end") : Reply(status: 302, fields: ["Location": "/end"])
     } _: { origin in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let request = session.download(origin.url, to: into(folder))
           if !isFollowed { request.redirect(using: Redirector.doNotFollow) }
           let response = await request.outcome()
@@ -222,7 +223,7 @@ import Testing
       .text("\(request.method) \(request.target) \(request.fields.first("x-a") ?? "-")")
     } _: { origin in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let requests = [
             session.download(origin.url + "/", parameters: ["a": 1], headers: ["X-A": "1"], to: into(folder)),
             session.download(
@@ -262,7 +263,7 @@ import Testing
         : .text("welcome")
     } _: { origin in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let response = await session.download(origin.url, to: into(folder)).authenticate(username: "u", password: "p")
             .outcome()
           #expect(response.error == nil && response.content == Data("welcome".utf8))
@@ -278,7 +279,7 @@ import Testing
     try await withServer { _ in
       .text("here")
     } _: { origin in
-      try await withDownloadFolder { folder in
+      try await withFolder { folder in
         let session = Session(startRequestsImmediately: false, requestSetup: .eager)
         let request = session.download(origin.url, to: into(folder))
         let task = await withCheckedContinuation { continuation in

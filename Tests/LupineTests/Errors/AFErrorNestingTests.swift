@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineOrigin
+import LupineTestSupport
 import Testing
 
 @testable import Lupine
@@ -115,7 +116,7 @@ import Testing
       .text("here")
     } _: { origin in
       try await withSession { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           let target = folder.appending(path: "missing/file")
           let response = await session.download(origin.url, to: { _, _ in (target, []) }).outcome()
           guard case .downloadedFileMoveFailed(_, let source, _)? = response.error else {

@@ -81,7 +81,7 @@ import Testing
       .text("here")
     } _: { origin in
       try await withSession(startRequestsImmediately: false) { session in
-        try await withDownloadFolder { folder in
+        try await withFolder { folder in
           for _ in 0..<repetitions(of: 20) {
             let track = Track(session, place)
             request(kind, to: origin.url, in: session, folder, endingOn: track)

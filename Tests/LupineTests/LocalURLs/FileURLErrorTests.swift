@@ -92,7 +92,7 @@ import Testing
     "requests for a file URL fail with unsupportedURL, except GET and HEAD without a body",
     arguments: ["file", "data"])
   func methods(scheme: String) async throws {
-    try await withDownloadFolder { folder in
+    try await withFolder { folder in
       let file = folder.appending(path: "file")
       try Data("old".utf8).write(to: file)
       let url = scheme == "file" ? file.absoluteString : "data:,x"

@@ -3,6 +3,7 @@
 import Foundation
 import LupineEngine
 import LupineOrigin
+import LupineTestSupport
 import Synchronization
 import Testing
 
@@ -57,7 +58,7 @@ import Testing
       ("file://%@?query=1#fragment", "a.txt"), ("file://%@", "a b%c?#é.txt"), ("file://%@", "../%@/a.txt"),
     ])
   func forms(form: String, name: String) async throws {
-    try await withDownloadFolder { folder in
+    try await withFolder { folder in
       let file = folder.appending(path: name.replacing("%@", with: folder.lastPathComponent))
       try Data("content".utf8).write(to: file)
       let path = file.absoluteString.dropFirst("file://".count)
@@ -71,7 +72,7 @@ import Testing
   @Test(
     "a file: URL with an unknown extension has the type application/octet-stream, and an empty file has nil as data")
   func content() async throws {
-    try await withDownloadFolder { folder in
+    try await withFolder { folder in
       let unknown = folder.appending(path: "x.lupine-unknown")
       let empty = folder.appending(path: "empty.txt")
       try Data("12345".utf8).write(to: unknown)

@@ -73,32 +73,9 @@ func withScripts<Value>(
   }
 }
 
-/// Calls `body` with a new, empty folder, and then removes the folder with its content.
-func withDownloadFolder<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
-  let folder = FileManager.default.temporaryDirectory.appending(path: "lupine-tests-\(UUID())")
-  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-  defer { try? FileManager.default.removeItem(at: folder) }
-  return try await body(folder)
-}
-
-/// Calls `body` with a file of this name and content, alone in its folder, and removes both then.
-func withLocalFile<Value>(
-  _ name: String, _ content: Data, _ body: (URL) async throws -> Value
-) async throws -> Value {
-  try await withDownloadFolder { folder in
-    let file = folder.appending(path: name)
-    try content.write(to: file)
-    return try await body(file)
-  }
-}
-
 /// Returns a destination that moves the download to a file of the folder, replacing an earlier file.
 func into(_ folder: URL, _ name: String = "file") -> DownloadRequest.Destination {
   { _, _ in (folder.appending(path: name), [.removePreviousFile]) }
-}
-
-func names(in folder: URL) -> [String] {
-  ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
 }
 
 extension DownloadRequest {

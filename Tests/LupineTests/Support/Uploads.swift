@@ -149,14 +149,6 @@ extension ReceivedRequest {
   }
 }
 
-/// Calls `body` with a new, empty folder, and then removes the folder with its content.
-func withFolder<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
-  let folder = FileManager.default.temporaryDirectory.appending(path: "lupine-tests-\(UUID())")
-  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-  defer { try? FileManager.default.removeItem(at: folder) }
-  return try await body(folder)
-}
-
 extension URL {
   /// Creates a file in this folder that contains the first `byteCount` bytes of the pattern, and returns the file's URL.
   @discardableResult

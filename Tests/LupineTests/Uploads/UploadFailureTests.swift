@@ -4,6 +4,7 @@
 import Foundation
 import LupineEngine
 import LupineOrigin
+import LupineTestSupport
 import Synchronization
 import Testing
 
