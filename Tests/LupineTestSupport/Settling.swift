@@ -1,4 +1,4 @@
-// Settling: waits for conditions that no event announces.
+// Settling: waits for conditions that no event announces, and for the work on a queue.
 
 package import Dispatch
 
@@ -20,4 +20,11 @@ package func settles(
     }
   }
   return try condition()
+}
+
+extension DispatchQueue {
+  /// Waits until all work that has been added to the queue so far has run.
+  package func drain() async {
+    await withCheckedContinuation { continuation in async { continuation.resume() } }
+  }
 }

@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 import LupineOrigin
+import LupineTestSupport
 import Testing
 
 @testable import Lupine

@@ -1,6 +1,7 @@
 // Interceptor: chains of adapters and retriers, the order of their calls, and the end of a chain.
 
 import Foundation
+import LupineTestSupport
 import Synchronization
 import Testing
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineOrigin
+import LupineTestSupport
 import Testing
 
 @testable import Lupine

@@ -3,6 +3,7 @@
 
 import Foundation
 import LupineOrigin
+import LupineTestSupport
 import Synchronization
 import Testing
 

@@ -114,11 +114,6 @@ extension URLSession {
 }
 
 extension DispatchQueue {
-  /// Waits until all work that has been added to the queue so far has run.
-  func drain() async {
-    await withCheckedContinuation { continuation in async { continuation.resume() } }
-  }
-
   /// Marks the queue with a key. Returns a closure that returns whether its caller runs on this queue or on a queue that
   /// targets this queue.
   func marked() -> @Sendable () -> Bool {

@@ -69,32 +69,6 @@ extension Session {
   }
 }
 
-/// A queue of elements, which handlers append on any thread, and which a test awaits in order.
-final class Recorder<Element: Sendable>: Sendable {
-  private let stream: AsyncStream<Element>
-  private let continuation: AsyncStream<Element>.Continuation
-
-  init() {
-    (stream, continuation) = AsyncStream.makeStream()
-  }
-
-  func record(_ element: Element) { continuation.yield(element) }
-
-  /// Waits until `count` further elements have been recorded, and returns these elements.
-  func first(_ count: Int) async -> [Element] {
-    var elements: [Element] = []
-    if count == 0 { return [] }
-    for await element in stream {
-      elements.append(element)
-      if elements.count == count { break }
-    }
-    return elements
-  }
-
-  /// Waits until another element has been recorded, and returns that element.
-  func next() async -> Element? { await first(1).first }
-}
-
 extension Pattern {
   /// Returns the first `byteCount` bytes of the tests' byte pattern.
   static func data(_ byteCount: Int) -> Data {
