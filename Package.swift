@@ -227,7 +227,8 @@ let package = Package(
     // Code shared by the tests of LupineURLSession and of Lupine. It uses `@testable import`, which a release build of a
     // library doesn't allow, so it is a test target.
     .testTarget(
-      name: "LupineURLSessionTestSupport", dependencies: ["LupineURLSession", "LupineEngine", "LupineLoopback"],
+      name: "LupineURLSessionTestSupport",
+      dependencies: ["LupineURLSession", "LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "LupineURLSessionTests",

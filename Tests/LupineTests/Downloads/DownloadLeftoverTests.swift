@@ -10,6 +10,7 @@ import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct DownloadLeftoverTests {
   @Test("downloads that are cancelled at random times leave no files")

@@ -9,6 +9,7 @@ import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct DownloadResumeTests {
   private let resource = Resource()

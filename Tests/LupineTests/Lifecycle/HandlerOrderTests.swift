@@ -8,6 +8,7 @@ import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct HandlerOrderTests {
   /// The queue of the response handler: the root queue or another one. All other handlers are on the root queue.

@@ -7,6 +7,7 @@ import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct OnHTTPResponseTests {
   @Test("the onHTTPResponse handler receives the response head on its own queue, before the body")

@@ -8,6 +8,7 @@ import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct RedirectDecisionTests {
   @Test("if a request has a redirect handler, the session's redirect handler isn't called for the request")

@@ -6,6 +6,7 @@ import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct DataURLTests {
   struct Vector: Sendable, CustomTestStringConvertible {

@@ -9,6 +9,7 @@ import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct FileURLTests {
   /// Calls `body` with the file: URL of a new file with this name and content, and with an Alamofire session.

@@ -10,6 +10,7 @@ import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct LocalTransferTests {
   /// A mock observer that records the calls of a file: URL's transfer.

@@ -8,6 +8,7 @@ import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct BodyStreamTests {
   private func request(_ stream: InputStream?, length: String? = nil) throws -> URLRequest {

@@ -9,6 +9,7 @@ import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 /// Each test runs its client in a dedicated process, except the last, which runs the program LupineFaults.
 @Suite(.timeLimit(.minutes(10))) struct ProcessEventTests {

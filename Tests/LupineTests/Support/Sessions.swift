@@ -69,14 +69,9 @@ extension Session {
   }
 }
 
-extension Pattern {
-  /// Returns the first `byteCount` bytes of the tests' byte pattern.
-  static func data(_ byteCount: Int) -> Data {
-    var data = Data(count: 0)
-    let block = Data((0..<251 * 256).map { byte(at: $0) })
-    while data.count < byteCount { data.append(block.prefix(byteCount - data.count)) }
-    return data
-  }
+extension DataRequest {
+  /// Waits for the response, and returns the body as text.
+  func text() async throws -> String { try await serializingString().value }
 }
 
 /// The JSON with which httpbin's /anything describes the request that it has received.

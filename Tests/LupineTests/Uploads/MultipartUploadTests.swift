@@ -9,6 +9,7 @@ import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct MultipartUploadTests {
   /// The JSON with which httpbin's /post describes the form that it has received.

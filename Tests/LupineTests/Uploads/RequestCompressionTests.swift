@@ -8,6 +8,7 @@ import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct RequestCompressionTests {
   private let session = Session(startRequestsImmediately: false)

@@ -10,6 +10,7 @@ import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct UploadFailureTests {
   private func error(of response: AFDataResponse<Data?>) throws -> URLError {

@@ -11,6 +11,7 @@ import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct UploadLeakTests {
   @Test("200 uploads that are cancelled at random times leave no temporary file and no descriptor")

@@ -8,6 +8,7 @@ import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct UploadTaskTests {
   /// Resumes one upload task, and waits for its end. Returns the session's delegate, the task and the task's error.
