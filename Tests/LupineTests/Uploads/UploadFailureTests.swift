@@ -149,41 +149,6 @@ import Testing
     }
   }
 
-  @Test("an upload task for which the delegate provides no body stream fails with an error that says so")
-  func noStream() async throws {
-    try await withServer {
-      $0.uploadReply
-    } _: { origin in
-      let witness = UploadWitness()
-      let session = URLSession(configuration: .ephemeral, delegate: witness, delegateQueue: nil)
-      defer { session.finishTasksAndInvalidate() }
-      var request = URLRequest(url: try #require(URL(string: origin.url)))
-      request.httpMethod = "POST"
-      session.uploadTask(withStreamedRequest: request).resume()
-      let error = try #require(await witness.end() as? URLError)
-      #expect(error.code == .requestBodyStreamExhausted)
-      #expect(error.localizedDescription.contains("the delegate returned no stream"))
-    }
-  }
-
-  @Test("an upload can be cancelled while it waits for a body stream from its delegate")
-  func silentDelegate() async throws {
-    try await withServer {
-      $0.uploadReply
-    } _: { origin in
-      let delegate = SilentDelegate()
-      let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
-      defer { session.finishTasksAndInvalidate() }
-      var request = URLRequest(url: try #require(URL(string: origin.url)))
-      request.httpMethod = "POST"
-      let task = session.uploadTask(withStreamedRequest: request)
-      task.resume()
-      _ = await delegate.asked.next()
-      task.cancel()
-      #expect((await delegate.ended.next() as? URLError)?.code == .cancelled)
-    }
-  }
-
   // MARK: Servers
 
   @Test(
@@ -225,18 +190,4 @@ struct RetryOnce: RequestRetrier {
     _ request: Request, for session: Session, dueTo error: any Error,
     completion: @escaping @Sendable (RetryResult) -> Void
   ) { completion(request.retryCount == 0 ? .retry : .doNotRetry) }
-}
-
-private final class SilentDelegate: NSObject, URLSessionDataDelegate {
-  let asked = Recorder<Void>()
-  let ended = Recorder<(any Error)?>()
-
-  func urlSession(
-    _ session: URLSession, task: URLSessionTask,
-    needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
-  ) { asked.record(()) }
-
-  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-    ended.record(error)
-  }
 }

@@ -6,7 +6,6 @@ import LupineOrigin
 import LupineTestSupport
 import Testing
 
-@testable import Lupine
 @testable import LupineURLSession
 @testable import LupineURLSessionTestSupport
 
@@ -18,7 +17,7 @@ import Testing
   ) async throws -> (UploadWitness, URLSessionUploadTask, (any Error)?) {
     var request = URLRequest(url: try #require(URL(string: url)))
     request.httpMethod = method
-    if let length { request.headers["Content-Length"] = length }
+    if let length { request.setValue(length, forHTTPHeaderField: "Content-Length") }
     let session = URLSession(configuration: .ephemeral, delegate: witness, delegateQueue: nil)
     defer { session.finishTasksAndInvalidate() }
     let task = try make(session, request)
@@ -190,28 +189,28 @@ import Testing
 
   @Test("an upload task that is replayed because a reused connection closed requests a new body stream")
   func replayed() async throws {
-    try await withOrigin { peer in
+    let origin = try OriginServer { peer in
       guard let first = try peer.readRequest() else { return }
       try peer.send(first.uploadReply, to: first)
       guard first.method == "GET" else { return }
       // The server reads the next request, and closes the connection without a response.
       guard try peer.readRequest() != nil else { return }
       peer.close()
-    } _: { origin in
-      let witness = UploadWitness { _ in .pattern(1000) }
-      let session = URLSession(configuration: .ephemeral, delegate: witness, delegateQueue: nil)
-      defer { session.finishTasksAndInvalidate() }
-      var request = URLRequest(url: try #require(URL(string: origin.url)))
-      session.dataTask(with: request).resume()
-      #expect(await witness.end() == nil)
-      request.httpMethod = "PUT"
-      let task = session.uploadTask(withStreamedRequest: request)
-      task.resume()
-      #expect(await witness.end() == nil)
-      #expect(witness.text.hasSuffix("PUT chunked 1000 true"))
-      #expect(witness.streamCount == 2 && origin.connectionCount == 2)
-      expectProgress(witness, endsAt: 1000, of: -1)
     }
+    defer { origin.stop() }
+    let witness = UploadWitness { _ in .pattern(1000) }
+    let session = URLSession(configuration: .ephemeral, delegate: witness, delegateQueue: nil)
+    defer { session.finishTasksAndInvalidate() }
+    var request = URLRequest(url: try #require(URL(string: origin.url)))
+    session.dataTask(with: request).resume()
+    #expect(await witness.end() == nil)
+    request.httpMethod = "PUT"
+    let task = session.uploadTask(withStreamedRequest: request)
+    task.resume()
+    #expect(await witness.end() == nil)
+    #expect(witness.text.hasSuffix("PUT chunked 1000 true"))
+    #expect(witness.streamCount == 2 && origin.connectionCount == 2)
+    expectProgress(witness, endsAt: 1000, of: -1)
   }
 
   @Test("a data task sends its URLRequest's body stream first, and its delegate's streams when the body is resent")
@@ -231,5 +230,57 @@ import Testing
       #expect(await witness.end() == nil)
       #expect(witness.text == "POST chunked 70000 true" && witness.streamCount == 1)
     }
+  }
+
+  // MARK: Missing bodies
+
+  @Test("an upload task for which the delegate provides no body stream fails with an error that says so")
+  func noStream() async throws {
+    try await withServer {
+      $0.uploadReply
+    } _: { origin in
+      let witness = UploadWitness()
+      let session = URLSession(configuration: .ephemeral, delegate: witness, delegateQueue: nil)
+      defer { session.finishTasksAndInvalidate() }
+      var request = URLRequest(url: try #require(URL(string: origin.url)))
+      request.httpMethod = "POST"
+      session.uploadTask(withStreamedRequest: request).resume()
+      let error = try #require(await witness.end() as? URLError)
+      #expect(error.code == .requestBodyStreamExhausted)
+      #expect(error.localizedDescription.contains("the delegate returned no stream"))
+    }
+  }
+
+  @Test("an upload can be cancelled while it waits for a body stream from its delegate")
+  func silentDelegate() async throws {
+    try await withServer {
+      $0.uploadReply
+    } _: { origin in
+      let delegate = SilentDelegate()
+      let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+      defer { session.finishTasksAndInvalidate() }
+      var request = URLRequest(url: try #require(URL(string: origin.url)))
+      request.httpMethod = "POST"
+      let task = session.uploadTask(withStreamedRequest: request)
+      task.resume()
+      _ = await delegate.asked.next()
+      task.cancel()
+      #expect((await delegate.ended.next() as? URLError)?.code == .cancelled)
+    }
+  }
+}
+
+/// A session's delegate that doesn't answer when a task requests a body stream, and records that request and the task's end.
+private final class SilentDelegate: NSObject, URLSessionDataDelegate {
+  let asked = Recorder<Void>()
+  let ended = Recorder<(any Error)?>()
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask,
+    needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+  ) { asked.record(()) }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    ended.record(error)
   }
 }
