@@ -6,16 +6,15 @@ import LupineOrigin
 import Synchronization
 import Testing
 
-@testable import Lupine
 @testable import LupineURLSession
 @testable import LupineURLSessionTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct BodyStreamTests {
   private func request(_ stream: InputStream?, length: String? = nil) throws -> URLRequest {
     var request = URLRequest(url: try #require(URL(string: "http://h.example/")))
-    request.method = .post
+    request.httpMethod = "POST"
     request.httpBodyStream = stream
-    if let length { request.headers["Content-Length"] = length }
+    if let length { request.setValue(length, forHTTPHeaderField: "Content-Length") }
     return request
   }
 
