@@ -8,7 +8,6 @@ import LupineTestSupport
 import Synchronization
 import Testing
 
-@testable import Lupine
 @testable import LupineURLSession
 @testable import LupineURLSessionTestSupport
 
