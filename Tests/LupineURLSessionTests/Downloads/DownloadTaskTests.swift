@@ -1,4 +1,4 @@
-// Download tasks of a `URLSession` with the caller's delegate.
+// `URLSessionDownloadTask`: its delegate's calls, its file, and its resume data.
 
 import Foundation
 import LupineEngine
@@ -7,7 +7,6 @@ import LupineTestSupport
 import Synchronization
 import Testing
 
-@testable import Lupine
 @testable import LupineURLSession
 @testable import LupineURLSessionTestSupport
 
@@ -55,14 +54,6 @@ import Testing
     }
   }
 
-  private func withURLSession<Value>(
-    _ delegate: Delegate?, _ body: (URLSession) async throws -> Value
-  ) async throws -> Value {
-    let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
-    defer { session.invalidateAndCancel() }
-    return try await body(session)
-  }
-
   @Test(
     "a downloaded file exists during didFinishDownloadingTo, and afterward only if the delegate has moved the file",
     arguments: [true, false])
@@ -73,8 +64,8 @@ import Testing
       try await withFolder { folder in
         let target = folder.appending(path: "file")
         let delegate = Delegate(target: isMoved ? target : nil)
-        try await withURLSession(delegate) { session in
-          let task = session.downloadTask(with: try URLRequest(url: origin.url, method: .get))
+        try await withSession(delegate: delegate) { session in
+          let task = session.downloadTask(with: origin.request())
           task.resume()
           let error = try #require(await delegate.ended.next())
           #expect(error == nil && task.state == .completed)
@@ -99,8 +90,8 @@ import Testing
       { try resource.answer($0, on: $1, .hold(at: 70_000)) }, { try resource.answer($0, on: $1) },
     ]) { origin, _ in
       let delegate = Delegate()
-      try await withURLSession(delegate) { session in
-        let task = session.downloadTask(with: try URLRequest(url: origin.url, method: .get))
+      try await withSession(delegate: delegate) { session in
+        let task = session.downloadTask(with: origin.request())
         task.resume()
         #expect(await settles { task.countOfBytesReceived >= 70_000 })
         let data = await withCheckedContinuation { continuation in
@@ -121,7 +112,7 @@ import Testing
         let isIntact = heard.body == resource.bytes
         #expect(isIntact)
         #expect(heard.offset == 70_000 && rest.countOfBytesReceived == 200_000)
-        #expect(rest.originalRequest?.headers["Range"] == "bytes=70000-")
+        #expect(rest.originalRequest?.value(forHTTPHeaderField: "Range") == "bytes=70000-")
       }
     }
   }
@@ -131,13 +122,13 @@ import Testing
     let resource = Resource()
     try await withScripts([{ try resource.answer($0, on: $1, .cut(at: 70_000)) }]) { origin, _ in
       let delegate = Delegate()
-      try await withURLSession(delegate) { session in
-        let task = session.downloadTask(with: try URLRequest(url: origin.url, method: .get))
+      try await withSession(delegate: delegate) { session in
+        let task = session.downloadTask(with: origin.request())
         let data = await withCheckedContinuation { continuation in task.cancel { continuation.resume(returning: $0) } }
         #expect(data == nil)
         #expect((await delegate.ended.next() as? URLError)?.code == .cancelled)
 
-        let first = session.downloadTask(with: try URLRequest(url: origin.url, method: .get))
+        let first = session.downloadTask(with: origin.request())
         first.resume()
         let error = try #require(await delegate.ended.next() as? URLError)
         let left = try #require(error.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
