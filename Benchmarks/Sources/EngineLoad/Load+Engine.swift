@@ -9,6 +9,7 @@ extension Load {
     if download != nil { Load.fail("the engine's generators write no files") }
     var configuration = EngineConfiguration()
     configuration.pool.keep(connectionsPerOrigin: inFlight, origins: origins)
+    configuration.busyPoll = .microseconds(busyPollMicroseconds)
     if let authorities { configuration.tls.trustRoots = [.file(authorities)] }
     return try Engine(configuration: configuration)
   }

@@ -28,6 +28,8 @@ public struct Load: Sendable {
   public private(set) var authorities: String?
   /// For generators that can make requests in several ways: the name of the way. The default is empty.
   public private(set) var mode = ""
+  /// For how many microseconds a loop polls for replies before it sleeps. The default is 0.
+  public private(set) var busyPollMicroseconds = 0
 
   /// The response body that each request must receive, unless an option changes it.
   public static let expectedBody = Array("Hello, world!".utf8)
@@ -73,6 +75,7 @@ public struct Load: Sendable {
       case "--download": download = Self.text(rest.popFirst())
       case "--ca": authorities = Self.text(rest.popFirst())
       case "--mode": mode = Self.text(rest.popFirst())
+      case "--busy-poll": busyPollMicroseconds = Self.count(rest.popFirst(), atLeast: 0)
       default: url = argument
       }
     }
@@ -112,7 +115,7 @@ public struct Load: Sendable {
     report(
       """
       usage: \(CommandLine.arguments[0]) [--requests N] [--in-flight N] [--warm-up N] [--origins N] [--body-bytes N]
-        [--upload FILE] [--download FILE] [--ca FILE] [--mode NAME] URL
+        [--upload FILE] [--download FILE] [--ca FILE] [--mode NAME] [--busy-poll MICROSECONDS] URL
       """)
     exit(2)
   }

@@ -27,11 +27,14 @@ print("  loopback, no cache   \(text(loopback))")
 print("  hit in memory        \(text(memory))  \(ratio(memory, loopback)) of loopback")
 print("  hit on disk          \(text(disk))  \(ratio(disk, memory)) of memory")
 
-let (few, many) = (try Growth(entries: 100), try Growth(entries: 100_000))
-print("URLCache in memory, per operation, with 100 and with 100,000 entries:")
-print("  lookup               \(text(few.lookup))  \(text(many.lookup))  growth \(ratio(many.lookup, few.lookup))")
-print(
-  "  store and evict      \(text(few.eviction))  \(text(many.eviction))  growth \(ratio(many.eviction, few.eviction))")
+let places: [(String, URL?)] = [("in memory", nil), ("in files", folder.appending(path: "growth"))]
+for (place, files) in places {
+  let (few, many) = (try Growth(entries: 100, in: files), try Growth(entries: 100_000, in: files))
+  print("URLCache \(place), per operation, with 100 and with 100,000 entries:")
+  print("  lookup               \(text(few.lookup))  \(text(many.lookup))  growth \(ratio(many.lookup, few.lookup))")
+  let growth = ratio(many.eviction, few.eviction)
+  print("  store and evict      \(text(few.eviction))  \(text(many.eviction))  growth \(growth)")
+}
 
 /// Returns the processor time that this process has used, in microseconds.
 func cpuTime() -> Double {
@@ -76,33 +79,40 @@ struct Growth {
   private static let operations = 20_000
   private static let body = Data(repeating: 1, count: 100)
 
-  init(entries: Int) throws {
-    // The first cache shows how much memory an entry takes, so that the second one has room for exactly `entries`.
-    let probe = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0)
-    try Self.store(1_000_000, in: probe)
-    let entrySize = probe.currentMemoryUsage
-    let cache = URLCache(memoryCapacity: entrySize * entries, diskCapacity: 0)
-    for number in 0..<entries { try Self.store(1_000_000 + number, in: cache) }
+  /// Measures a cache whose entries are in files in the folder `files`, or in memory if it is nil.
+  init(entries: Int, in files: URL?) throws {
+    // The first cache shows how much room an entry takes, so that the second one has room for exactly `entries`.
+    let probe = Self.cache(1_000_000, files?.appending(path: "probe"))
+    try Self.store([Self.request(1_000_000)], in: probe)
+    let entrySize = Self.usage(of: probe)
+    let cache = Self.cache(entrySize * entries, files?.appending(path: "\(entries)"))
+    try Self.store((0..<entries).map { try Self.request(1_000_000 + $0) }, in: cache)
     let recent = try (0..<100).map { try Self.request(1_000_000 + entries - 100 + $0) }
     var found = 0
-    lookup = Self.lowest { number in if cache.cachedResponse(for: recent[number % 100]) != nil { found += 1 } }
+    lookup = Self.lowest { round in
+      for number in round { if cache.cachedResponse(for: recent[number % 100]) != nil { found += 1 } }
+    }
     precondition(found == 5 * Self.operations, "an entry is missing")
     let fresh = try (0..<5 * Self.operations).map { try Self.request(2_000_000 + $0) }
     let response = try Self.response()
-    var stored = 0
-    eviction = Self.lowest { _ in
-      cache.storeCachedResponse(response, for: fresh[stored])
-      stored += 1
-    }
-    precondition(
-      cache.currentMemoryUsage <= entrySize * entries && cache.cachedResponse(for: recent[0]) == nil || entries > 100)
+    eviction = Self.lowest { round in Self.store(fresh[round], as: response, in: cache) }
+    precondition(Self.usage(of: cache) <= entrySize * entries, "the capacity is exceeded")
+    if entries == 100 { precondition(cache.cachedResponse(for: recent[0]) == nil, "no entry was evicted") }
   }
 
-  private static func lowest(_ operation: (Int) -> Void) -> Double {
-    (0..<5).map { _ in
+  private static func cache(_ capacity: Int, _ folder: URL?) -> URLCache {
+    if let folder { return URLCache(memoryCapacity: 0, diskCapacity: capacity, directory: folder) }
+    return URLCache(memoryCapacity: capacity, diskCapacity: 0)
+  }
+
+  /// Returns the bytes that the cache's entries take, after all files have been written.
+  private static func usage(of cache: URLCache) -> Int { cache.currentMemoryUsage + cache.currentDiskUsage }
+
+  private static func lowest(_ operations: (Range<Int>) -> Void) -> Double {
+    (0..<5).map { round in
       let start = cpuTime()
-      for number in 0..<operations { operation(number) }
-      return (cpuTime() - start) / Double(operations)
+      operations(round * Self.operations..<(round + 1) * Self.operations)
+      return (cpuTime() - start) / Double(Self.operations)
     }.min() ?? 0
   }
 
@@ -119,7 +129,16 @@ struct Growth {
     return CachedURLResponse(response: head, data: body)
   }
 
-  private static func store(_ number: Int, in cache: URLCache) throws {
-    cache.storeCachedResponse(try response(), for: try request(number))
+  private static func store(_ requests: [URLRequest], in cache: URLCache) throws {
+    store(requests[...], as: try response(), in: cache)
+  }
+
+  private static func store(_ requests: ArraySlice<URLRequest>, as response: CachedURLResponse, in cache: URLCache) {
+    for (number, request) in requests.enumerated() {
+      cache.storeCachedResponse(response, for: request)
+      // Waits for the files, because the cache drops responses if too many bytes wait to be written.
+      if number % 1_000 == 999 { _ = cache.currentDiskUsage }
+    }
+    _ = cache.currentDiskUsage
   }
 }

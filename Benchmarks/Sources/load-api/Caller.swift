@@ -8,6 +8,8 @@ import Lupine
 enum Mode: String, CaseIterable {
   /// Awaits the value of `serializingData()`.
   case data
+  /// Like `data`, but the tasks run on the session's executor, the thread of an engine's loop.
+  case dataOnLoop = "loop"
   /// Awaits the value of `serializingDecodable()` for the type ``Page``.
   case decodable
   /// Awaits the value of `serializingData()`, and decodes it with a separate JSONDecoder.
@@ -46,7 +48,7 @@ struct Caller: Sendable {
   /// Requests the URL, waits for the response and checks it.
   func call(_ url: String) async throws {
     switch mode {
-    case .data: try check(await session.request(url).serializingData().value)
+    case .data, .dataOnLoop: try check(await session.request(url).serializingData().value)
     case .decodable: try check(await session.request(url).serializingDecodable(Page.self).value)
     case .dataThenDecode:
       try check(JSONDecoder().decode(Page.self, from: await session.request(url).serializingData().value))

@@ -16,6 +16,7 @@ let configuration = URLSessionConfiguration.default
 configuration.urlCache = nil
 configuration.httpMaximumConnectionsPerHost = load.inFlight
 configuration.engine.pool.keep(connectionsPerOrigin: load.inFlight, origins: load.origins)
+configuration.engine.busyPoll = .microseconds(load.busyPollMicroseconds)
 configuration.headers = HTTPHeaders(Load.fields.map { HTTPHeader(name: $0.0, value: $0.1) })
 if let authorities = load.authorities { configuration.engine.tls.trustRoots = [.file(authorities)] }
 
@@ -32,9 +33,10 @@ do {
 
 nonisolated func send(_ tickets: Tickets, _ caller: Caller) async throws {
   let urls = load.urls
+  let executor = mode == .dataOnLoop ? try caller.session.executor : nil
   try await withThrowingTaskGroup(of: Void.self) { group in
     for _ in 0..<load.inFlight {
-      group.addTask {
+      group.addTask(executorPreference: executor) {
         while let ticket = tickets.take() {
           // As in ordinary programs, the URL is passed as a string, and is therefore parsed for each request. libcurl parses it
           // each time too.

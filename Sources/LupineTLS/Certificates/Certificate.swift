@@ -43,6 +43,9 @@ final class Certificate: Sendable {
     X509_get_X509_PUBKEY(pointer).map { LupineTLS.der(of: $0, i2d_X509_PUBKEY) } ?? []
   }
 
+  /// The time in seconds since 1970 from which on OpenSSL refuses the certificate: its notAfter date. Nil if it can't be read.
+  var expiry: Int? { seconds(of: X509_get0_notAfter(pointer)) }
+
   /// Returns whether the key of `issuer` verifies this certificate's signature.
   func isSigned(by issuer: Certificate) -> Bool {
     // SAFETY: the key belongs to `issuer`, which is alive during the call.

@@ -7,6 +7,7 @@ final class ClientSettings: Sendable {
   let configuration: TLSConfiguration
   let sessions: TLSSessionStore
   let keyLog: KeyLog?
+  let verifiedChains = VerifiedChains()
 
   init(_ configuration: TLSConfiguration, sessions: TLSSessionStore) throws(TLSError) {
     self.configuration = configuration
@@ -81,7 +82,7 @@ final class ClientAttachment {
   }
 
   /// Returns the attachment of the TLS session whose certificate chain OpenSSL is verifying. `store` is OpenSSL's X509_STORE_CTX.
-  fileprivate static func attached(toVerification store: OpaquePointer) -> ClientAttachment? {
+  static func attached(toVerification store: OpaquePointer) -> ClientAttachment? {
     attached(to: session(ofVerification: store))
   }
 

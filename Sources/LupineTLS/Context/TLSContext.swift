@@ -104,7 +104,12 @@ extension TLSContext {
     try trust(configuration.trustRoots, context)
     if let file = configuration.revocationListFile { try refuseRevoked(byListsIn: file, context) }
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, recordRejection)
-    if configuration.verifier != nil { SSL_CTX_set_cert_verify_callback(context, askVerifier, nil) }
+    if configuration.verifier != nil {
+      SSL_CTX_set_cert_verify_callback(context, askVerifier, nil)
+    } else if configuration.revocationListFile == nil {
+      // Revocation lists expire, so with lists each chain is verified.
+      SSL_CTX_set_cert_verify_callback(context, verifyUnlessKnown, nil)
+    }
     if configuration.ocspStapling != .ignored || configuration.requestsStapleForVerifier {
       lupine_ctx_ask_for_staple(context, checkStaple)
     }

@@ -4,6 +4,13 @@ enum TLSLimits {
   /// The maximum total size of the server's certificates in a handshake, in bytes: 100 KiB, which is OpenSSL's default. A chain
   /// of four RSA certificates has about 8 KB.
   static let certificateChainBytesMax = 100 * 1024
+  /// The time in seconds for which a verified chain isn't verified again: 1 minute. No specification sets a limit. For
+  /// comparison, OCSP responses are accepted for days.
+  static let verifiedChainSeconds = 60
+  /// The maximum number of host names whose latest verified chain a context stores: 64. Beyond this limit, outdated chains are
+  /// removed, or an arbitrary one if there are none. Each takes a few KB: the certificates as sent, at most
+  /// `certificateChainBytesMax`, and the parsed chain.
+  static let verifiedChainsMax = 64
   /// The maximum number of authorities' names that the client records when a server requests a client certificate: 256. Further
   /// names are ignored. For comparison, the system's bundle has about 140 authorities. A session that can be resumed stores the
   /// names too.
