@@ -71,7 +71,7 @@ struct Cookie: Sendable, Hashable {
   /// the cookie, because a storage checks this later, before it stores the cookie.
   init(parsed line: SetCookie, from source: CookieSource, now: Date) {
     let domain = line.domain ?? source.host
-    let isHostOnly = line.domain == nil || (source.isAddress && domain == source.host)
+    let isHostOnly = line.domain == nil || CookieSource.isAddress(domain)
     self.init(
       name: line.name, value: line.value, domain: domain, isHostOnly: isHostOnly, path: source.defaultPath)
     take(line, now: now)

@@ -12,7 +12,10 @@ package struct CookieSource: Sendable, Hashable {
   let port: UInt16
 
   /// Whether the URL's host is an IP address or a Unix socket's path, and therefore has no subdomains.
-  var isAddress: Bool {
+  var isAddress: Bool { Self.isAddress(host) }
+
+  /// Returns whether `host` is an IP address or a Unix socket's path.
+  static func isAddress(_ host: String) -> Bool {
     let bytes = host.utf8
     if bytes.contains(UInt8(ascii: ":")) || bytes.contains(UInt8(ascii: "/")) { return true }
     // If the last label is a number, the host is an IPv4 address, possibly in a short or

@@ -30,16 +30,19 @@ enum JoinedSetCookie {
     var start = 0
     for (index, byte) in joined.enumerated() where byte == UInt8(ascii: ",") && beginsPair(joined[(index + 1)...]) {
       lines.append(joined[start..<index])
-      start = index + 1
+      // Programs that join lines may add a line break after the comma.
+      start = joined[(index + 1)...].firstIndex { !isLineBreak($0) } ?? joined.endIndex
     }
     lines.append(joined[start...])
     return lines
   }
 
-  // OWS token BWS "="
+  private static func isLineBreak(_ byte: UInt8) -> Bool { byte == 0x0D || byte == 0x0A }
+
+  // [ line break ] OWS token BWS "="
   private static func beginsPair(_ rest: ArraySlice<UInt8>) -> Bool {
     let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-    let text = rest.drop(while: isSpace)
+    let text = rest.drop(while: isLineBreak).drop(while: isSpace)
     let name = text.prefix(while: \.isTokenCharacter)
     return !name.isEmpty && text[name.endIndex...].drop(while: isSpace).first == UInt8(ascii: "=")
   }

@@ -118,9 +118,14 @@ private struct Properties {
   }
 
   var obsolete: Cookie.Obsolete? {
+    let version = text(.version) == "1" ? 1 : 0
+    let ports = (text(.port) ?? "").split(separator: ",").compactMap {
+      UInt16($0.trimmingCharacters(in: .whitespaces))
+    }
+    // As in Foundation, only a cookie of version 1 has several ports.
     let obsolete = Cookie.Obsolete(
-      version: text(.version) == "1" ? 1 : 0, comment: text(.comment), commentURL: url(.commentURL),
-      ports: (text(.port) ?? "").split(separator: ",").compactMap { UInt16($0.trimmingCharacters(in: .whitespaces)) })
+      version: version, comment: text(.comment), commentURL: url(.commentURL),
+      ports: version == 1 ? ports : Array(ports.prefix(1)))
     return obsolete == Cookie.Obsolete() ? nil : obsolete
   }
 }

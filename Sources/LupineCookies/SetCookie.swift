@@ -74,7 +74,7 @@ struct SetCookie: Sendable, Equatable {
     case "secure": isSecure = true
     case "httponly": isHTTPOnly = true
     case "samesite": sameSite = HTTPCookieStringPolicy(known: String(decoding: value, as: UTF8.self))
-    case "comment": comment = Self.unquoted(value)
+    case "comment": comment = value.isEmpty ? nil : Self.unquoted(value)
     case "commenturl": commentURL = Self.unquoted(value)
     default: break
     }

@@ -33,6 +33,26 @@ import Testing
         + " isHTTPOnly:false>")
   }
 
+  @Test("a cookie of version 0 has at most one port, and an empty Comment attribute counts as none")
+  func obsolete() throws {
+    let cookie = try #require(make([.domain: "example.com", .path: "/", .port: "443, 8443"]))
+    #expect(cookie.version == 0 && cookie.portList == [443])
+    let url = try URL(checked: "http://example.com/")
+    let parsed = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": "a=b; Comment; CommentURL"], for: url)
+    #expect(parsed.count == 1 && parsed.first?.comment == nil && parsed.first?.commentURL == nil)
+  }
+
+  @Test("joined cookies may be separated by a line break, and an address as Domain has no leading dot")
+  func joinedLines() throws {
+    let url = try URL(checked: "http://example.com/")
+    let lines = "a=1; Expires=Wed, 21 Oct 2099 07:28:00 GMT,\nb=2; Path=/,\r\n c=3; Domain=1.2.3.4"
+    let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": lines], for: url)
+    #expect(cookies.map(\.name) == ["a", "b", "c"] && cookies.map(\.value) == ["1", "2", "3"])
+    #expect(cookies.last?.domain == "1.2.3.4")
+    let split = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": "a=1\nb=2"], for: url)
+    #expect(split.isEmpty, "only a comma separates cookies")
+  }
+
   @Test("an HTTPCookie that is created from another cookie's properties equals the other cookie")
   func most() throws {
     let date = Date(timeIntervalSince1970: 2_000_000_000)

@@ -143,7 +143,9 @@ extension Request {
     let latest = mutableState.withLock { state -> Result<URLRequest, BuildFailure>? in
       state.creationHandlers.append(handler)
       state.endIsQueued = true
-      if let request = state.requests.last { return .success(request) }
+      // While an attempt adapts its `URLRequest`, that one isn't reported here, because the attempt will report the result.
+      let count = state.isBuilding(state.retryCount) ? state.announcedRequestCount : state.requests.count
+      if count > 0 { return .success(state.requests[count - 1]) }
       return state.hasFailedToBuild ? .failure(BuildFailure(initialRequest: nil)) : nil
     }
     if let latest { root.perform { handler(latest) } }

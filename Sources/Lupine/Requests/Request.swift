@@ -65,6 +65,8 @@ public class Request: @unchecked Sendable {
     var error: AFError?
     var retryCount = 0
     var requests: ShortList<URLRequest> = []
+    /// The number of elements of `requests` up to the latest one with which the creation handlers were called.
+    var announcedRequestCount = 0
     /// Whether an attempt failed to create or adapt its `URLRequest`. If the adapters failed, `requests` contains the `URLRequest`
     /// that was passed to them.
     var hasFailedToBuild = false

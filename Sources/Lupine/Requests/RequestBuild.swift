@@ -90,10 +90,16 @@ struct RequestBuild: Sendable {
 
   private func makeTask(_ urlRequest: URLRequest) {
     guard session.session.isValid else { return fail(with: .sessionInvalidated(error: nil)) }
-    let observers = request.mutableState.withLock { state in
-      state.isBuilding(attempt) ? (state.listeningMonitors, state.creationHandlers) : nil
+    // The values are written to variables, because returning them as an optional tuple would copy each of them twice.
+    var monitors: (any RequestMonitor)?
+    var handlers: [Request.CreationHandler] = []
+    let isCurrent = request.mutableState.withLock { state in
+      guard state.isBuilding(attempt) else { return false }
+      state.announcedRequestCount = state.requests.count
+      (monitors, handlers) = (state.listeningMonitors, state.creationHandlers)
+      return true
     }
-    guard let (monitors, handlers) = observers else { return }
+    guard isCurrent else { return }
     monitors?.request(request, didCreateURLRequest: urlRequest)
     for handler in handlers { handler(.success(urlRequest)) }
     begin(request.makeTask(urlRequest, in: session.session))
@@ -153,6 +159,9 @@ struct RequestBuild: Sendable {
         return nil as ((any RequestMonitor)?, [Request.CreationHandler])?
       }
       state.hasFailedToBuild = true
+      state.announcedRequestCount = state.requests.count
+      // The monitors and handlers may read the error.
+      state.error = error
       return (state.listeningMonitors, state.creationHandlers)
     }
     guard let (monitors, handlers) = observers else { return }

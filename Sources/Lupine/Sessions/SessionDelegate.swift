@@ -222,8 +222,10 @@ extension SessionDelegate: SelectiveDataDelegate {
     isWatched || task.request?.responseDecision != nil
   }
 
-  package func needsCachingDecision(for task: URLSessionDataTask) -> Bool {
-    isWatched || task.request?.hasCachedResponseHandler == true
+  package func needsCachingDecision(for task: URLSessionDataTask) -> Bool { isWatched || decidesOnCaching(for: task) }
+
+  package func decidesOnCaching(for task: URLSessionDataTask) -> Bool {
+    type(of: self) != SessionDelegate.self || task.request?.hasCachedResponseHandler == true
       || wiring.withLock { $0.session }?.hasCachedResponseHandler == true
   }
 

@@ -32,22 +32,23 @@ final class StorableResponse: Sendable {
   var isRedirect: Bool { response.isRedirect }
 
   /// Stores `chosen`, the response that the delegate returned in place of `proposed`. Both may be the same. Stores nothing if
-  /// `chosen` is nil.
-  func store(_ chosen: CachedURLResponse?) {
+  /// `chosen` is nil. If `isDecided` is true, the program has decided to store the response. Then it is stored even if only requests
+  /// with a policy that accepts responses of any age can get it.
+  func store(_ chosen: CachedURLResponse?, isDecided: Bool = false) {
     defer { lead?.end(.stored) }
     guard let chosen, chosen.storagePolicy != .notAllowed else {
       if isCollapsible { cache.note(request.uri.cacheKey, isShared: false) }
       return
     }
     if chosen.response === head, chosen.data.count == proposed.data.count {
-      store(chosen, as: response)
+      store(chosen, as: response, isDecided: isDecided)
     } else if let changed = chosen.response as? HTTPURLResponse {
-      store(chosen, changed)
+      store(chosen, changed, isDecided: isDecided)
     }
   }
 
   /// Stores a response that the delegate has modified, unless RFC 9111 forbids storing the modified response.
-  private func store(_ chosen: CachedURLResponse, _ changed: HTTPURLResponse) {
+  private func store(_ chosen: CachedURLResponse, _ changed: HTTPURLResponse, isDecided: Bool) {
     let isDecoded = changed.isContentDecoded || changed.fields.contains("Content-Encoding")
     var fields = changed.fields
     if !isDecoded, fields.contains("Content-Length") {
@@ -62,14 +63,14 @@ final class StorableResponse: Sendable {
     let content = CachedURLResponse(
       response: changed.url.map { HTTPURLResponse(url: $0, new) } ?? changed, data: chosen.data,
       userInfo: chosen.userInfo, storagePolicy: chosen.storagePolicy)
-    store(content, as: new)
+    store(content, as: new, isDecided: isDecided)
   }
 
-  private func store(_ content: CachedURLResponse, as stored: StoredResponse) {
+  private func store(_ content: CachedURLResponse, as stored: StoredResponse, isDecided: Bool) {
     if isCollapsible {
       cache.note(request.uri.cacheKey, isShared: request.isServed(by: stored, now: cache.stores.now))
     }
-    if stored.isReusable(under: request.policy) {
+    if isDecided || stored.isReusable(under: request.policy) {
       cache.stores.store(content, as: stored, to: request)
     } else {
       cache.stores.removeSuperseded(by: stored, to: request)

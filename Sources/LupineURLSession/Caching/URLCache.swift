@@ -119,7 +119,10 @@ open class URLCache: NSObject, @unchecked Sendable {
   /// Setting a lower value removes the least recently used responses that exceed it.
   open var diskCapacity: Int {
     get { stores.diskCapacity }
-    set { stores.diskCapacity = newValue }
+    set {
+      stores.diskCapacity = newValue
+      stores.waitForFiles {}
+    }
   }
 
   /// The estimated memory that the cached responses occupy, in bytes.

@@ -15,7 +15,6 @@ struct DataURL: Equatable {
 
   /// The media type of a `data:` URL that states none (RFC 2397 §2).
   private static let defaultMediaType = "text/plain"
-  private static let defaultCharset = "us-ascii"
 
   private typealias Bytes = ArraySlice<UInt8>
 
@@ -42,7 +41,7 @@ struct DataURL: Equatable {
 
   // mediatype = [ type "/" subtype ] *( ";" parameter ); parameter = token "=" ( token / quoted-string )
   private static func mediaType(_ bytes: Bytes) throws(DataURLError) -> (String, String?) {
-    if bytes.isEmpty { return (defaultMediaType, defaultCharset) }
+    if bytes.isEmpty { return (defaultMediaType, nil) }
     var rest = bytes
     var mediaType = defaultMediaType
     if rest.first != UInt8(ascii: ";") {
@@ -56,7 +55,12 @@ struct DataURL: Equatable {
       guard separator == UInt8(ascii: ";") else { throw .malformedMediaType }
       skipBlanks(&rest)
       let name = try takeToken(&rest)
-      guard rest.popFirst() == UInt8(ascii: "=") else { throw .malformedMediaType }
+      guard rest.first == UInt8(ascii: "=") else {
+        // A parameter without a value is ignored, as in Foundation.
+        rest = rest.drop { $0 != UInt8(ascii: ";") }
+        continue
+      }
+      rest.removeFirst()
       let value = rest.first == UInt8(ascii: "\"") ? try takeQuoted(&rest) : Array(try takeToken(&rest))
       if charset == nil, text(name) == "charset" { charset = text(value) }
       skipBlanks(&rest)

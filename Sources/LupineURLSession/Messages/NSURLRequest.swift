@@ -111,7 +111,7 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, 
   open override var hash: Int { value.hashValue }
 
   /// A textual description of the request: the URL without a user name and password.
-  open override var description: String { value.description }
+  open override var description: String { value.url == nil ? "url: (null)" : value.description }
 }
 
 // Unchecked for the same reason as its superclass.

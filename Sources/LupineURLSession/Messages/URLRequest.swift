@@ -51,6 +51,8 @@ public struct URLRequest: Hashable, Sendable {
       hasher.combine(url)
       hasher.combine(methodName)
       for field in fields { hasher.combine(field) }
+      hasher.combine(mainDocumentURL)
+      if case .stream(let stream) = body { hasher.combine(stream) }
     }
   }
 
@@ -103,9 +105,9 @@ public struct URLRequest: Hashable, Sendable {
       Parts(url: parsedURL.url, parsedURL: parsedURL, fields: fields, methodName: Self.normalized(method)))
   }
 
-  /// Creates a GET request, to which the session's timeout and cache policy apply.
+  /// Creates a GET request, to which the session's timeout and cache policy apply. A relative URL becomes absolute.
   public init(url: URL) {
-    self.init(Parts(url: url))
+    self.init(Parts(url: Self.absolute(url)))
   }
 
   /// Creates a GET request with a timeout. The session's cache policy applies.
@@ -114,12 +116,12 @@ public struct URLRequest: Hashable, Sendable {
   ///   - url: The URL to request.
   ///   - timeoutInterval: The time to wait for data from the server, in seconds. It takes precedence over the session's timeout.
   public init(url: URL, timeoutInterval: TimeInterval) {
-    self.init(Parts(url: url, timeoutInterval: timeoutInterval))
+    self.init(Parts(url: Self.absolute(url), timeoutInterval: timeoutInterval))
   }
 
   /// Creates a GET request with a cache policy. The session's timeout applies.
   public init(url: URL, cachePolicy: CachePolicy) {
-    self.init(Parts(url: url, cachePolicy: cachePolicy))
+    self.init(Parts(url: Self.absolute(url), cachePolicy: cachePolicy))
   }
 
   /// Creates a GET request with a cache policy and a timeout.
@@ -132,8 +134,10 @@ public struct URLRequest: Hashable, Sendable {
   public init(
     url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60.0
   ) {
-    self.init(Parts(url: url, timeoutInterval: timeoutInterval, cachePolicy: cachePolicy))
+    self.init(Parts(url: Self.absolute(url), timeoutInterval: timeoutInterval, cachePolicy: cachePolicy))
   }
+
+  private static func absolute(_ url: URL) -> URL { url.baseURL == nil ? url : url.absoluteURL }
 
   /// The URL to request. If nil, the request's task fails when it is started.
   public var url: URL? {

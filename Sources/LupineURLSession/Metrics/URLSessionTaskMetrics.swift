@@ -81,3 +81,14 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     }
   }
 }
+
+extension URLSessionTaskMetrics.Values {
+  /// Combines the metrics of two transfers. The first one, with these values, ended with a redirect. The second one, with the
+  /// values `next`, performed the redirected request.
+  func redirected(to next: Self) -> Self {
+    Self(
+      transactionMetrics: transactionMetrics + next.transactionMetrics,
+      taskInterval: DateInterval(start: taskInterval.start, end: max(taskInterval.end, next.taskInterval.end)),
+      redirectCount: redirectCount + 1 + next.redirectCount)
+  }
+}

@@ -43,6 +43,8 @@ final class ProtocolTransfer: TaskTransfer {
     var task: URLSessionTask?
     var loader: Loader?
     var events: [Event] = []
+    /// The parts of the body that the URL protocol has reported before the response. They are delivered after the response.
+    var earlyParts: [Data] = []
     /// Whether an event is being delivered to the task, or its delivery has been scheduled.
     var isDelivering = false
     /// Whether the transfer waits for the task's answer to an event, such as a redirect.
@@ -208,9 +210,10 @@ final class ProtocolTransfer: TaskTransfer {
   /// Queues an event that the URL protocol has reported. Has no effect after a redirect or the end of the transfer.
   func add(_ event: Event) {
     state.withLock { state in
-      switch state.phase {
-      case .unanswered, .answered: state.events.append(event)
-      case .redirected, .ended: break
+      switch (state.phase, event) {
+      case (.unanswered, .body(let data)): state.earlyParts.append(data)
+      case (.unanswered, _), (.answered, _): state.events.append(event)
+      case (.redirected, _), (.ended, _): break
       }
     }
     advance()
@@ -238,13 +241,12 @@ final class ProtocolTransfer: TaskTransfer {
     switch event {
     case .response(let response): present(response, to: task)
     case .body(let data):
-      guard case .answered = state.withLock({ $0.phase }) else { return complete(noResponse) }
       guard !data.isEmpty else { return }
       state.withLock { $0.receivedByteCount += Int64(data.count) }
       task.transfer(didReceive: data)
     case .redirect(let redirect): ask(redirect, of: task)
     case .challenge(let challenge): ask(challenge, of: task)
-    case .end(let error): complete(error)
+    case .end(let error): complete(error ?? (state.withLock { $0.earlyParts.isEmpty } ? nil : noResponse))
     }
   }
 
@@ -255,6 +257,8 @@ final class ProtocolTransfer: TaskTransfer {
       guard case .unanswered = state.phase else { return false }
       state.phase = .answered
       (state.response, state.responseDate) = (response, Date())
+      state.events.insert(contentsOf: state.earlyParts.map { .body($0) }, at: 0)
+      state.earlyParts = []
       return true
     }
     guard isFirst, task.decidesOnResponse else { return false }
@@ -300,7 +304,7 @@ final class ProtocolTransfer: TaskTransfer {
     }
     guard let task = answered else { return }
     guard let chosen else {
-      state.withLock { $0.events = [.body(redirect.body), .end(nil)] }
+      state.withLock { ($0.events, $0.earlyParts) = ([.body(redirect.body), .end(nil)], []) }
       if !present(head, to: task) { state.withLock { $0.isWaiting = false } }
       return advance()
     }
@@ -310,7 +314,7 @@ final class ProtocolTransfer: TaskTransfer {
       let next = try task.makeTransfer(afterRedirectTo: limited, from: sent, history)
       let (isSuspended, change, isCancelled) = state.withLock { state in
         state.phase = .redirected(next)
-        (state.task, state.events, state.isWaiting) = (nil, [], false)
+        (state.task, state.events, state.earlyParts, state.isWaiting) = (nil, [], [], false)
         return (state.isSuspended, state.latestChange, state.isCancelled)
       }
       stop()
@@ -346,7 +350,7 @@ final class ProtocolTransfer: TaskTransfer {
       case .unanswered, .answered: break
       }
       state.phase = .ended
-      state.events = []
+      (state.events, state.earlyParts) = ([], [])
       state.endDate = Date()
       state.failure = error
       return state.task.take()
@@ -363,7 +367,7 @@ final class ProtocolTransfer: TaskTransfer {
   }
 
   private var noResponse: URLError {
-    let text = "\(type) reported a part of the body before the response. Report a URLResponse first."
+    let text = "\(type) reported a part of the body, but no response. Report a URLResponse too."
     return URLError(.badServerResponse, userInfo: [NSLocalizedDescriptionKey: text])
   }
 
@@ -384,16 +388,5 @@ final class ProtocolTransfer: TaskTransfer {
       taskInterval: DateInterval(start: start, end: max(start, state.endDate ?? start)), redirectCount: 0)
     let all = state.successor.map { own.redirected(to: $0.measurements) } ?? own
     return predecessor.map { $0.measurements.redirected(to: all) } ?? all
-  }
-}
-
-extension URLSessionTaskMetrics.Values {
-  /// Combines the metrics of two transfers. The first one, with these values, ended with a redirect. The second one, with the
-  /// values `next`, performed the redirected request.
-  fileprivate func redirected(to next: Self) -> Self {
-    Self(
-      transactionMetrics: transactionMetrics + next.transactionMetrics,
-      taskInterval: DateInterval(start: taskInterval.start, end: max(taskInterval.end, next.taskInterval.end)),
-      redirectCount: redirectCount + 1 + next.redirectCount)
   }
 }

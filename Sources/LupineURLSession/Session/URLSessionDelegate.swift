@@ -236,11 +236,11 @@ package protocol SelectiveDataDelegate: URLSessionDataDelegate {
   func needsResponse(of task: URLSessionDataTask) -> Bool
   /// Returns whether the task must ask this delegate whether to store the response in the session's cache.
   func needsCachingDecision(for task: URLSessionDataTask) -> Bool
-  /// Returns the response's body if the task's owner has collected the body, so that the task doesn't collect it too. Returns nil
-  /// otherwise.
+  /// Returns whether the program's code makes that decision. If it doesn't, the delegate only watches the response.
+  func decidesOnCaching(for task: URLSessionDataTask) -> Bool
+  /// Returns the response's body if the task's owner has collected it, so that the task doesn't collect it too. Otherwise nil.
   func keptBody(of task: URLSessionDataTask) -> Data?
-  /// Calls `completion` when the task's owner has processed all body bytes that were delivered to it. Called only if the task has a
-  /// receive window.
+  /// Calls `completion` when the task's owner has processed all delivered bytes. Called only if the task has a receive window.
   func urlSession(drain task: URLSessionDataTask, completion: @escaping @Sendable () -> Void)
 }
 

@@ -106,10 +106,11 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
       return complete(error)
     }
     guard let proposed = storable?.proposed ?? unstorable(delegates) else { return complete(nil) }
+    let isDecided = delegates.selective?.decidesOnCaching(for: self) ?? true
     cachingDecision.withLock { $0 = .awaited }
     delegate.urlSession(session, dataTask: self, willCacheResponse: proposed) { chosen in
       // A decision has no effect after the task was canceled.
-      if case .awaited = self.cachingDecision.withLock({ $0 }) { storable?.store(chosen) }
+      if case .awaited = self.cachingDecision.withLock({ $0 }) { storable?.store(chosen, isDecided: isDecided) }
       self.completeAfterCachingDecision(nil)
     }
     if state == .canceling { completeAfterCachingDecision(URLError(.cancelled)) }

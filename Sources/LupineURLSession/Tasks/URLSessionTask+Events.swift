@@ -66,12 +66,21 @@ extension URLSessionTask {
   /// Completes the task: reports the metrics and the completion to the delegate, and then unregisters the task from its session.
   func complete(_ error: (any Error)?) {
     guard let session else { return }
-    // A URLProtocol may fail with an error of any type.
-    let error = error == nil ? nil : transfer?.failure ?? error
+    // A URLProtocol may fail with an error of any type, which isn't changed.
+    let error = error.map { error in transfer?.failure ?? (error as? URLError).map(naming) ?? error }
     guard let delegate = delegates?.task else { return leave(session, error) }
     // This repeats the code of `tellDelegate`. Calling `tellDelegate` would allocate a closure for each request.
     if isDelegateQueueHere(session) { return notify(delegate, of: error, in: session) }
     session.delivery.perform { self.notify(delegate, of: error, in: session) }
+  }
+
+  /// Returns the error with the URL of the failed request, as a URL and as text, unless the error has them already.
+  private func naming(_ error: URLError) -> URLError {
+    var info = error.userInfo
+    guard let url = info[NSURLErrorFailingURLErrorKey] as? URL ?? currentRequest?.url else { return error }
+    info[NSURLErrorFailingURLErrorKey] = url
+    if info[NSURLErrorFailingURLStringErrorKey] == nil { info[NSURLErrorFailingURLStringErrorKey] = url.absoluteString }
+    return URLError(error.code, userInfo: info)
   }
 
   private func notify(

@@ -7,7 +7,7 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-@Suite struct CURLDescriptionTests {
+@Suite(.timeLimit(.minutes(10))) struct CURLDescriptionTests {
   private func request(
     _ url: String = "https://example.org/", method: HTTPMethod = .get, headers: HTTPHeaders = [:], body: Data? = nil
   ) throws -> URLRequest {
@@ -52,6 +52,29 @@ import Testing
         """#)
     let colon = URLCredential(user: "u:v", password: "p", persistence: .none)
     #expect(!cURLDescription(of: request, configuration: [:], credential: colon).contains("-u"))
+  }
+
+  @Test("a handler for curl commands that is added while a request is being adapted is called once, with the result")
+  func commandDuringAdaptation() async throws {
+    try await withSession { session in
+      let (commands, pending) = (Recorder<String>(), Recorder<@Sendable () -> Void>())
+      let adapter = Adapter { request, _, completion in
+        var adapted = request
+        adapted.headers.add(name: "X-Adapted", value: "yes")
+        pending.record { [adapted] in completion(.success(adapted)) }
+      }
+      let request = session.request("http://127.0.0.1:1/", interceptor: adapter)
+      async let outcome = request.outcome()
+      let adapt = try #require(await pending.next())
+      request.cURLDescription { commands.record($0) }
+      await session.rootQueue.drain()
+      adapt()
+      _ = await outcome
+      await session.rootQueue.drain()
+      commands.record("end")
+      let calls = await commands.first(2)
+      #expect(calls[0].contains("X-Adapted") && calls[1] == "end")
+    }
   }
 
   @Test("cURLDescription returns a message instead of a curl command if the request has no URL")

@@ -13,6 +13,20 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct EventMonitorTests {
   // MARK: Monitors and queues
 
+  @Test("a monitor that is notified of a failed adaptation can read the request's error")
+  func errorBeforeNotification() async throws {
+    let errors = Recorder<AFError?>()
+    let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "monitor"))
+    monitor.requestDidFailToAdaptURLRequestWithError = { request, _, _ in errors.record(request.error) }
+    monitor.requestDidFailToCreateURLRequestWithError = { request, _ in errors.record(request.error) }
+    let session = Session(configuration: .af.ephemeral, eventMonitors: [monitor])
+    let adapter = Adapter { _, _, completion in completion(.failure(URLError(.cancelled))) }
+    _ = await session.request("http://127.0.0.1:1/", interceptor: adapter).outcome()
+    #expect(await errors.next()??.isRequestAdaptationError == true)
+    _ = await session.request("").outcome()
+    #expect(await errors.next()??.isInvalidURLError == true)
+  }
+
   @Test("an event notifies the session's monitors first, and then the request's, each group in the order of addition")
   func order() async throws {
     try await withServer { _ in

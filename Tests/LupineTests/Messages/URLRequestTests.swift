@@ -41,6 +41,39 @@ struct URLRequestTests {
     #expect(copy.httpMethod == read)
   }
 
+  @Test("a URLRequest and an NSURLRequest are created with an absolute URL, and keep a relative URL that is set later")
+  func relativeURL() throws {
+    let base = try #require(URL(string: "http://example.org/a/"))
+    let relative = try #require(URL(string: "get", relativeTo: base))
+    for created in [
+      URLRequest(url: relative), URLRequest(url: relative, cachePolicy: .reloadIgnoringLocalCacheData),
+      URLRequest(url: relative, timeoutInterval: 1), NSURLRequest(url: relative) as URLRequest,
+    ] {
+      #expect(created.url?.baseURL == nil && created.url?.description == "http://example.org/a/get")
+    }
+    var request = URLRequest(url: base)
+    request.url = relative
+    #expect(request.url?.baseURL == base)
+    #expect(NSMutableURLRequest(request).description == "http://example.org/a/get")
+    request.url = nil
+    #expect(request.description == "url: nil" && NSURLRequest(request).description.contains("(null)"))
+  }
+
+  @Test("the hash of a URLRequest depends on its main document URL and on its body's stream")
+  func hash() throws {
+    let base = URLRequest(url: try #require(URL(string: "http://example.org/")))
+    var (documents, streams): (Set<Int>, Set<Int>) = ([], [])
+    for number in 0..<10 {
+      var request = base
+      request.mainDocumentURL = URL(string: "http://example.org/\(number)")
+      documents.insert(request.hashValue)
+      request = base
+      request.httpBodyStream = InputStream(data: Data([1]))
+      streams.insert(request.hashValue)
+    }
+    #expect(documents.count > 1 && streams.count > 1)
+  }
+
   @Test("URLRequests that differ only in httpShouldHandleCookies or mainDocumentURL aren't equal")
   func cookies() throws {
     let request = URLRequest(url: try "https://example.com/".asURL())

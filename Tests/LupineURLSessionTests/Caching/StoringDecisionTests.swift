@@ -172,6 +172,21 @@ import Testing
     }
   }
 
+  @Test("if the delegate decides to store a response, it is stored even if only a request that ignores age can get it")
+  func decidedNeverServed() async throws {
+    let decider = Decider { $0 }
+    try await withCache(delegate: decider) { fixture async throws in
+      fixture.script.on("/a", "one", [:])
+      _ = await notes(decider, fixture)
+      #expect(try await fixture.load(policy: .returnCacheDataDontLoad).text == "one")
+      _ = await notes(decider, fixture)
+      #expect(fixture.script.count == 2)
+      fixture.script.on("/b", "two", ["Cache-Control": "no-store"])
+      _ = await notes(decider, fixture, "/b")
+      #expect(fixture.cache.cachedResponse(for: fixture.request("/b")) == nil)
+    }
+  }
+
   @Test("a new response that the cache could never serve removes the stored response that the new one replaces")
   func neverServedReplacement() async throws {
     try await withCache(disk: 1_000_000) { fixture async throws in

@@ -151,6 +151,11 @@ import Testing
     cache.diskCapacity = 4000
     #expect(cache.memoryCapacity == 4000 && cache.diskCapacity == 4000)
     #expect(cache.currentMemoryUsage <= 4000 && cache.currentDiskUsage <= 4000)
+    cache.diskCapacity = 10_000
+    try cache.storeCachedResponse(response("kept"), for: request("/kept"))
+    #expect(cache.currentDiskUsage > 0 && !directory.records.isEmpty)
+    cache.diskCapacity = 0
+    #expect(directory.records.isEmpty)
   }
 
   @Test("URLCache can remove the responses stored since a date, or all responses, from memory and disk")

@@ -48,7 +48,15 @@ private class Stub: URLProtocol, @unchecked Sendable {
       respond()
       client?.urlProtocol(self, didFailWithError: URLError(.networkConnectionLost))
     case "/odd": client?.urlProtocol(self, didFailWithError: CocoaError(.fileNoSuchFile))
-    case "/headless": load("body")
+    case "/headless":
+      load("body")
+      finish()
+    case "/late":
+      load("a")
+      load("b")
+      respond(203)
+      load("c")
+      finish()
     case "/twice":
       respond(201)
       respond(500)
@@ -76,38 +84,6 @@ private class Stub: URLProtocol, @unchecked Sendable {
     var data = Data()
     while let bytes = try? stream.readBytes(upToCount: 1_000), !bytes.isEmpty { data.append(contentsOf: bytes) }
     return data
-  }
-}
-
-/// A URLProtocol that answers requests for "/held". It blocks its queue until the gate of its session is open.
-private final class Held: URLProtocol, @unchecked Sendable {
-  final class Gates: Sendable {
-    let (started, go, reported, stopped) = (Gate(), Gate(), Gate(), Gate())
-    let stopCount = Mutex(0)
-  }
-
-  /// The gates of the task's session. The protocol stores them, because a task has no session after its end.
-  private let gates = Mutex<Gates?>(nil)
-
-  class override func canInit(with request: URLRequest) -> Bool { request.url?.path == "/held" }
-
-  override func startLoading() {
-    guard let gates = task?.protocolContext as? Gates, let url = request.url,
-      let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: nil)
-    else { return }
-    self.gates.withLock { $0 = gates }
-    gates.started.open()
-    gates.go.waitBlocking()
-    client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
-    client?.urlProtocol(self, didLoad: Data("held".utf8))
-    client?.urlProtocolDidFinishLoading(self)
-    gates.reported.open()
-  }
-
-  override func stopLoading() {
-    guard let gates = gates.withLock({ $0 }) else { return }
-    gates.stopCount.withLock { $0 += 1 }
-    gates.stopped.open()
   }
 }
 
@@ -147,6 +123,18 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
       #expect(pieces == Data("abc".utf8) && (response as? HTTPURLResponse)?.statusCode == 200)
       let (text, _) = try await session.data(from: url("https://b.stub/thread"))
       #expect(text == Data("from a thread".utf8))
+    }
+  }
+
+  @Test("parts of a body that a URLProtocol reports before the response are delivered after it, in order")
+  func late() async throws {
+    let delegate = NotingDelegate()
+    try await withStubs(delegate: delegate) { session in
+      session.dataTask(with: try url("http://a.stub/late")).resume()
+      #expect(await settles { delegate.notes.all.contains("end") })
+      #expect(delegate.notes.all.prefix(4) == ["response", "data a", "data b", "data c"])
+      let (data, response) = try await session.data(from: url("http://a.stub/late"))
+      #expect(data == Data("abc".utf8) && (response as? HTTPURLResponse)?.statusCode == 203)
     }
   }
 
@@ -222,7 +210,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
         session.dataTask(with: URL(string: "http://a.stub/headless")!, completionHandler: $0)
       }
       #expect(headless.code == .badServerResponse)
-      #expect(headless.error?.localizedDescription.contains("Stub reported a part of the body before") == true)
+      #expect(headless.error?.localizedDescription.contains("reported a part of the body, but no response") == true)
     }
   }
 

@@ -158,6 +158,28 @@ import Testing
     #expect(delegate.steps[0] == ["invalid"])
   }
 
+  @Test("the error of a failed or canceled task contains the request's URL, as a URL and as text")
+  func failingURL() async throws {
+    let session = URLSession(configuration: Self.configuration)
+    let url = try #require(URL(string: "http://127.0.0.1:1/a"))
+    let canceled = await outcome { handler in
+      let task = session.dataTask(with: url, completionHandler: handler)
+      task.cancel()
+      return task
+    }
+    var withBody = URLRequest(url: url)
+    withBody.httpBody = Data([1])
+    let (request, refused) = (withBody, await outcome { session.dataTask(with: url, completionHandler: $0) })
+    let oversized = await outcome { session.dataTask(with: request, completionHandler: $0) }
+    #expect(canceled.code == .cancelled && oversized.code == .dataLengthExceedsMaximum)
+    for error in [canceled.error, refused.error, oversized.error] {
+      let error = try #require(error as? URLError)
+      #expect(error.failingURL == url && error.failureURLString == url.absoluteString)
+      #expect(error.userInfo[NSURLErrorFailingURLStringErrorKey] as? String == url.absoluteString)
+    }
+    session.invalidateAndCancel()
+  }
+
   @Test("a URLSession without a delegate completes its tasks")
   func noDelegate() async throws {
     try await withServer { _ in
