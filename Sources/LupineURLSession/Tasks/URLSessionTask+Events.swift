@@ -74,12 +74,15 @@ extension URLSessionTask {
     session.delivery.perform { self.notify(delegate, of: error, in: session) }
   }
 
+  /// The value of `NSURLErrorFailingURLStringErrorKey`, a deprecated constant that `URLError.failureURLString` uses.
+  private static var failingURLTextKey: String { "NSErrorFailingURLStringKey" }
+
   /// Returns the error with the URL of the failed request, as a URL and as text, unless the error has them already.
   private func naming(_ error: URLError) -> URLError {
     var info = error.userInfo
     guard let url = info[NSURLErrorFailingURLErrorKey] as? URL ?? currentRequest?.url else { return error }
     info[NSURLErrorFailingURLErrorKey] = url
-    if info[NSURLErrorFailingURLStringErrorKey] == nil { info[NSURLErrorFailingURLStringErrorKey] = url.absoluteString }
+    if info[Self.failingURLTextKey] == nil { info[Self.failingURLTextKey] = url.absoluteString }
     return URLError(error.code, userInfo: info)
   }
 

@@ -1,7 +1,7 @@
 // Held: a URLProtocol that answers only when a test permits it.
 
 import Foundation
-import LupineTestSupport
+import LupineOrigin
 import Synchronization
 
 @testable import LupineURLSession
