@@ -43,6 +43,8 @@ final class ProtocolTransfer: TaskTransfer {
     var task: URLSessionTask?
     var loader: Loader?
     var events: [Event] = []
+    /// Whether the URL protocol has reported neither a response nor its end.
+    var awaitsResponse = true
     /// The parts of the body that the URL protocol has reported before the response. They are delivered after the response.
     var earlyParts: [Data] = []
     /// Whether an event is being delivered to the task, or its delivery has been scheduled.
@@ -61,11 +63,11 @@ final class ProtocolTransfer: TaskTransfer {
     var endDate: Date?
 
     var successor: (any TaskTransfer)? { if case .redirected(let next) = phase { next } else { nil } }
+    var isOver: Bool { if case .ended = phase { true } else { successor != nil } }
 
     /// Removes and returns the next event to deliver to the task. Returns nil if no event can be delivered now.
     mutating func takeEvent() -> Event? {
-      if case .ended = phase { return nil }
-      if successor != nil { return nil }
+      if isOver { return nil }
       if isCancelled { return .end(URLError(.cancelled)) }
       guard !isSuspended, !isWaiting, !events.isEmpty else { return nil }
       return events.removeFirst()
@@ -210,10 +212,17 @@ final class ProtocolTransfer: TaskTransfer {
   /// Queues an event that the URL protocol has reported. Has no effect after a redirect or the end of the transfer.
   func add(_ event: Event) {
     state.withLock { state in
-      switch (state.phase, event) {
-      case (.unanswered, .body(let data)): state.earlyParts.append(data)
-      case (.unanswered, _), (.answered, _): state.events.append(event)
-      case (.redirected, _), (.ended, _): break
+      if state.isOver { return }
+      switch event {
+      case .body(let data) where state.awaitsResponse: state.earlyParts.append(data)
+      case .response:
+        state.events.append(event)
+        state.events += state.earlyParts.map { .body($0) }
+        (state.awaitsResponse, state.earlyParts) = (false, [])
+      case .end:
+        state.events.append(event)
+        state.awaitsResponse = false
+      case .body, .redirect, .challenge: state.events.append(event)
       }
     }
     advance()
@@ -257,8 +266,6 @@ final class ProtocolTransfer: TaskTransfer {
       guard case .unanswered = state.phase else { return false }
       state.phase = .answered
       (state.response, state.responseDate) = (response, Date())
-      state.events.insert(contentsOf: state.earlyParts.map { .body($0) }, at: 0)
-      state.earlyParts = []
       return true
     }
     guard isFirst, task.decidesOnResponse else { return false }
