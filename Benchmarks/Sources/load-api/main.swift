@@ -36,7 +36,7 @@ nonisolated func send(_ tickets: Tickets, _ caller: Caller) async throws {
   let executor = mode == .dataOnLoop ? try caller.session.executor : nil
   try await withThrowingTaskGroup(of: Void.self) { group in
     for _ in 0..<load.inFlight {
-      group.addTask(executorPreference: executor) {
+      group.addTask(on: executor) {
         while let ticket = tickets.take() {
           // As in ordinary programs, the URL is passed as a string, and is therefore parsed for each request. libcurl parses it
           // each time too.

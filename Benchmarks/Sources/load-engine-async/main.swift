@@ -33,7 +33,7 @@ nonisolated func send(
   let (exact, byteCount) = (load.exactBody, load.expectedBytes)
   try await withThrowingTaskGroup(of: Void.self) { group in
     for _ in 0..<load.inFlight {
-      group.addTask(executorPreference: executor) {
+      group.addTask(on: executor) {
         while let ticket = tickets.take() {
           let response = try await engine.collect(requests[ticket.index % requests.count])
           guard response.head.status == 200, exact.map({ $0 == response.body }) ?? (response.body.count == byteCount)

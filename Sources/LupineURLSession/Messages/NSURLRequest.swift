@@ -213,9 +213,12 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {
   }
 }
 
-extension URLRequest: ReferenceConvertible {
+// The conformance to _ObjectiveCBridgeable makes `as` convert between the two types, as with Foundation's.
+extension URLRequest: ReferenceConvertible, _ObjectiveCBridgeable {
   /// The class that corresponds to this value type: ``NSURLRequest``.
   public typealias ReferenceType = NSURLRequest
+  /// The class to which `as` converts: ``NSURLRequest``.
+  public typealias _ObjectiveCType = NSURLRequest
 
   /// Creates a request with the properties of an ``NSURLRequest``.
   public init(_ request: NSURLRequest) { self = request.value }

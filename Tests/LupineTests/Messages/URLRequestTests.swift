@@ -60,6 +60,20 @@ struct URLRequestTests {
     #expect(request.description == "url: nil" && NSURLRequest(request).description.contains("(null)"))
   }
 
+  @Test("as converts between URLRequest and NSURLRequest, and keeps the properties that a URLProtocol has set")
+  func bridging() throws {
+    var request = URLRequest(url: try #require(URL(string: "http://example.org/")))
+    request.httpMethod = "PUT"
+    let mutable = try #require((request as NSURLRequest).mutableCopy() as? NSMutableURLRequest)
+    URLProtocol.setProperty(1, forKey: "key", in: mutable)
+    mutable.setValue("b", forHTTPHeaderField: "A")
+    let changed = mutable as URLRequest
+    #expect(changed.httpMethod == "PUT" && changed.value(forHTTPHeaderField: "A") == "b")
+    #expect(URLProtocol.property(forKey: "key", in: changed) as? Int == 1)
+    let any: Any = request as NSURLRequest
+    #expect(any as? URLRequest == request && (request as Any) as? NSURLRequest == request as NSURLRequest)
+  }
+
   @Test("the hash of a URLRequest depends on its main document URL and on its body's stream")
   func hash() throws {
     let base = URLRequest(url: try #require(URL(string: "http://example.org/")))
