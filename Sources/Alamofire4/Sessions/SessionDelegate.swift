@@ -230,7 +230,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     if let decide = overrides.closures.dataTaskWillCacheResponseWithCompletion {
       return decide(session, dataTask, proposedResponse, completionHandler)
     }
-    guard let decide = overrides.closures.dataTaskWillCacheResponse else { return completionHandler(proposedResponse) }
+    guard let decide = overrides.closures.dataTaskWillCacheResponse else {
+      return dataTask.leaveCachingDecision(on: proposedResponse, completionHandler)
+    }
     completionHandler(decide(session, dataTask, proposedResponse))
   }
 

@@ -172,7 +172,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
   ) {
     monitors?.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
-    guard let handler = cachedResponseHandler(for: dataTask) else { return completionHandler(proposedResponse) }
+    guard let handler = cachedResponseHandler(for: dataTask) else {
+      return dataTask.leaveCachingDecision(on: proposedResponse, completionHandler)
+    }
     handler.dataTask(dataTask, willCacheResponse: proposedResponse, completion: completionHandler)
   }
 
@@ -222,10 +224,8 @@ extension SessionDelegate: SelectiveDataDelegate {
     isWatched || task.request?.responseDecision != nil
   }
 
-  package func needsCachingDecision(for task: URLSessionDataTask) -> Bool { isWatched || decidesOnCaching(for: task) }
-
-  package func decidesOnCaching(for task: URLSessionDataTask) -> Bool {
-    type(of: self) != SessionDelegate.self || task.request?.hasCachedResponseHandler == true
+  package func needsCachingDecision(for task: URLSessionDataTask) -> Bool {
+    isWatched || task.request?.hasCachedResponseHandler == true
       || wiring.withLock { $0.session }?.hasCachedResponseHandler == true
   }
 

@@ -90,7 +90,6 @@ final class ByteFeeder: NSObject, URLSessionDataDelegate, SelectiveDataDelegate,
   func needsResponse(of task: URLSessionDataTask) -> Bool { true }
 
   func needsCachingDecision(for task: URLSessionDataTask) -> Bool { false }
-  func decidesOnCaching(for task: URLSessionDataTask) -> Bool { false }
 
   func keptBody(of task: URLSessionDataTask) -> Data? { nil }
 

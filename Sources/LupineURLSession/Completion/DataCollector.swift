@@ -27,7 +27,6 @@ final class DataCollector: NSObject, URLSessionDataDelegate, SelectiveDataDelega
   func needsResponse(of task: URLSessionDataTask) -> Bool { false }
 
   func needsCachingDecision(for task: URLSessionDataTask) -> Bool { false }
-  func decidesOnCaching(for task: URLSessionDataTask) -> Bool { false }
 
   func keptBody(of task: URLSessionDataTask) -> Data? { nil }
 

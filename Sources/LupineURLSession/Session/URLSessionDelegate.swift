@@ -236,8 +236,6 @@ package protocol SelectiveDataDelegate: URLSessionDataDelegate {
   func needsResponse(of task: URLSessionDataTask) -> Bool
   /// Returns whether the task must ask this delegate whether to store the response in the session's cache.
   func needsCachingDecision(for task: URLSessionDataTask) -> Bool
-  /// Returns whether the program's code makes that decision. If it doesn't, the delegate only watches the response.
-  func decidesOnCaching(for task: URLSessionDataTask) -> Bool
   /// Returns the response's body if the task's owner has collected it, so that the task doesn't collect it too. Otherwise nil.
   func keptBody(of task: URLSessionDataTask) -> Data?
   /// Calls `completion` when the task's owner has processed all delivered bytes. Called only if the task has a receive window.
@@ -378,7 +376,9 @@ extension URLSessionDataDelegate {
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
     completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
   ) {
-    guard let next = dataTask.dataDelegate(after: self) else { return completionHandler(proposedResponse) }
+    guard let next = dataTask.dataDelegate(after: self) else {
+      return dataTask.leaveCachingDecision(on: proposedResponse, completionHandler)
+    }
     next.urlSession(
       session, dataTask: dataTask, willCacheResponse: proposedResponse, completionHandler: completionHandler)
   }

@@ -17,7 +17,8 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   /// The state of the delegate's decision about storing the response in the cache. After the decision, the task completes.
   private enum CachingDecision {
     case notNeeded
-    case awaited
+    /// The task waits for the delegate. `isExplicit` is false if the delegate has left the decision to the session.
+    case awaited(isExplicit: Bool)
     /// The delegate has decided, or the task was canceled and no longer waits for the decision.
     case made
   }
@@ -106,14 +107,24 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
       return complete(error)
     }
     guard let proposed = storable?.proposed ?? unstorable(delegates) else { return complete(nil) }
-    let isDecided = delegates.selective?.decidesOnCaching(for: self) ?? true
-    cachingDecision.withLock { $0 = .awaited }
+    cachingDecision.withLock { $0 = .awaited(isExplicit: true) }
     delegate.urlSession(session, dataTask: self, willCacheResponse: proposed) { chosen in
       // A decision has no effect after the task was canceled.
-      if case .awaited = self.cachingDecision.withLock({ $0 }) { storable?.store(chosen, isDecided: isDecided) }
+      if case .awaited(let isExplicit) = self.cachingDecision.withLock({ $0 }) {
+        storable?.store(chosen, isDecided: isExplicit)
+      }
       self.completeAfterCachingDecision(nil)
     }
     if state == .canceling { completeAfterCachingDecision(URLError(.cancelled)) }
+  }
+
+  /// Completes the decision about storing `proposed`, for a delegate that leaves the decision to the session: the response is stored
+  /// only if the cache could serve it to a request with the same cache policy.
+  package func leaveCachingDecision(
+    on proposed: CachedURLResponse, _ completionHandler: (CachedURLResponse?) -> Void
+  ) {
+    cachingDecision.withLock { if case .awaited = $0 { $0 = .awaited(isExplicit: false) } }
+    completionHandler(proposed)
   }
 
   /// Returns the response that the task proposes to its delegate although the cache can't store it, or nil if there is none. Like

@@ -80,8 +80,10 @@ import Testing
   @Test("the closure that is passed to stream(closure:) receives the body, and the request doesn't store the body")
   func stream() async {
     let received = Shared(Data())
+    manager.startRequestsImmediately = false
     let request = manager.request("\(server.url)/big?bytes=100000").stream { part in received.update { $0.append(part) }
     }
+    request.resume()
     let response = await request.finished()
     #expect(received.value.count == 100_000)
     #expect(response.data == nil && response.error == nil)
@@ -91,11 +93,13 @@ import Testing
   func progress() async {
     let last = Shared<Int64>(0)
     let queue = DispatchQueue(label: "progress")
+    manager.startRequestsImmediately = false
     let request = manager.request("\(server.url)/big?bytes=300000")
       .downloadProgress(queue: queue) { progress in
         let count = progress.completedUnitCount
         last.update { $0 = count }
       }
+    request.resume()
     _ = await request.finished()
     queue.sync {}
     #expect(last.value == 300_000)

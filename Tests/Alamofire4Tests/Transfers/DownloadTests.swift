@@ -81,11 +81,13 @@ import Testing
     let last = Shared<Int64>(0)
     let queue = DispatchQueue(label: "progress")
     let target = folder.url.appendingPathComponent("big")
+    manager.startRequestsImmediately = false
     let download = manager.download("\(server.url)/big?bytes=200000", to: { _, _ in (target, []) })
       .downloadProgress(queue: queue) { progress in
         let count = progress.completedUnitCount
         last.update { $0 = count }
       }
+    download.resume()
     _ = await download.finished()
     queue.sync {}
     #expect(last.value == 200_000 && download.progress.totalUnitCount == 200_000)
@@ -119,9 +121,11 @@ import Testing
     defer { release.open() }
     let target = folder.url.appendingPathComponent("resumed")
     let hasBytes = Gate()
+    manager.startRequestsImmediately = false
     let download = manager.download(server.url).downloadProgress(queue: .global()) { progress in
       if progress.completedUnitCount > 0 { hasBytes.open() }
     }
+    download.resume()
     await first.wait()
     await hasBytes.wait()
     download.cancel()
@@ -131,6 +135,7 @@ import Testing
     #expect(download.resumeData == data)
     release.open()
     let rest = manager.download(resumingWith: data, to: { _, _ in (target, []) })
+    rest.resume()
     let response = await rest.finished()
     #expect(response.error == nil)
     #expect(try Data(contentsOf: target) == Data(content))

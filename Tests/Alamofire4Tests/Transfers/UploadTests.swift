@@ -42,11 +42,13 @@ import Testing
   func progress() async {
     let last = Shared<Int64>(0)
     let queue = DispatchQueue(label: "progress")
+    manager.startRequestsImmediately = false
     let upload = manager.upload(Data(repeating: 1, count: 400_000), to: "\(server.url)/status/200")
       .uploadProgress(queue: queue) { progress in
         let count = progress.completedUnitCount
         last.update { $0 = count }
       }
+    upload.resume()
     _ = await upload.finished()
     queue.sync {}
     #expect(last.value == 400_000)

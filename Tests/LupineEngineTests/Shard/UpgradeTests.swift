@@ -63,7 +63,10 @@ struct UpgradeTests {
         }
       }
     }
-    defer { origin.stop() }
+    defer {
+      queued.open()
+      origin.stop()
+    }
     var configuration = EngineConfiguration()
     configuration.pool.connectionsMax = 1
     configuration.tracer = { if case .exchangeWaits = $0.kind { queued.open() } }

@@ -80,6 +80,22 @@ import Testing
   }
 
   @Test(
+    "a response without a lifetime is stored if a cached-response handler decides so, but not if a monitor only watches it",
+    arguments: [true, false])
+  func withoutLifetime(isDecided: Bool) async throws {
+    try await withServer { _ in
+      Reply(.bytes(Array("a".utf8)))
+    } _: { origin async throws in
+      try await keeping(makeSession(isDecided ? ResponseCacher.cache : nil, [ClosureEventMonitor()])) { session async throws in
+        _ = try await session.request(origin.url).serializingString().value
+        let stored = session.session.configuration.urlCache?.cachedResponse(
+          for: try URLRequest(url: origin.url, method: .get))
+        #expect((stored != nil) == isDecided)
+      }
+    }
+  }
+
+  @Test(
     "the cache stores the response of a stream request only if the cached-response handler permits it",
     arguments: [true, false])
   func streams(isStored: Bool) async throws {

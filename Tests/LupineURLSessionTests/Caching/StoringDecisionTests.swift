@@ -187,6 +187,21 @@ import Testing
     }
   }
 
+  @Test("a delegate without a method for the decision doesn't cause a response to be stored that could never be served")
+  func undecided() async throws {
+    let delegate = NotingDelegate()
+    try await withCache(delegate: delegate) { fixture async throws in
+      fixture.script.on("/a", "one", [:])
+      fixture.script.on("/b", "two")
+      for path in ["/a", "/b"] {
+        fixture.session.dataTask(with: fixture.request(path)).resume()
+        #expect(await settles { delegate.notes.all.filter { $0 == "end" }.count == (path == "/a" ? 1 : 2) })
+      }
+      #expect(fixture.cache.cachedResponse(for: fixture.request("/a")) == nil)
+      #expect(fixture.cache.cachedResponse(for: fixture.request("/b"))?.data == Data("two".utf8))
+    }
+  }
+
   @Test("a new response that the cache could never serve removes the stored response that the new one replaces")
   func neverServedReplacement() async throws {
     try await withCache(disk: 1_000_000) { fixture async throws in
