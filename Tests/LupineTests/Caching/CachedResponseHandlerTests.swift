@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(
-    "a response without a lifetime is stored if a cached-response handler decides so, but not if a monitor only watches it",
+    "a response without a lifetime is stored if a cached-response handler decides so, but not if a monitor watches it",
     arguments: [true, false])
   func withoutLifetime(isDecided: Bool) async throws {
     try await withServer { _ in
