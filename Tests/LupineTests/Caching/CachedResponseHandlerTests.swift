@@ -86,7 +86,8 @@ import Testing
     try await withServer { _ in
       Reply(.bytes(Array("a".utf8)))
     } _: { origin async throws in
-      try await keeping(makeSession(isDecided ? ResponseCacher.cache : nil, [ClosureEventMonitor()])) { session async throws in
+      let handler: ResponseCacher? = isDecided ? .cache : nil
+      try await keeping(makeSession(handler, [ClosureEventMonitor()])) { session async throws in
         _ = try await session.request(origin.url).serializingString().value
         let stored = session.session.configuration.urlCache?.cachedResponse(
           for: try URLRequest(url: origin.url, method: .get))
