@@ -58,10 +58,13 @@ struct TransferBatch {
 
   /// The kind of the next event to deliver. Nil if there are no events.
   var nextPart: Part? {
-    if identityRequest != nil { return .identityRequest }
-    if sentByteCount != nil { return .sentByteCount }
-    if head != nil { return .head }
-    if !body.isEmpty { return .piece }
-    return end == nil ? nil : .end
+    // A getter that isn't mutating would copy the whole batch.
+    mutating get {
+      if identityRequest != nil { return .identityRequest }
+      if sentByteCount != nil { return .sentByteCount }
+      if head != nil { return .head }
+      if !body.isEmpty { return .piece }
+      return end == nil ? nil : .end
+    }
   }
 }

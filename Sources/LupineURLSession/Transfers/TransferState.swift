@@ -296,12 +296,14 @@ struct TransferState: Sendable {
 
   /// Whether `nextStep` would now return a step.
   var canStep: Bool {
-    switch turn {
-    case .received: batch.nextPart != nil
-    case .decided: true
-    // A canceled transfer doesn't wait for the observer's answer after its exchange has ended.
-    case .asking, .awaiting: demand == .canceled && batch.end != nil
-    case .ended: false
+    mutating get {
+      switch turn {
+      case .received: batch.nextPart != nil
+      case .decided: true
+      // A canceled transfer doesn't wait for the observer's answer after its exchange has ended.
+      case .asking, .awaiting: demand == .canceled && batch.end != nil
+      case .ended: false
+      }
     }
   }
 
