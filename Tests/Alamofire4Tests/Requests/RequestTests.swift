@@ -192,12 +192,17 @@ import Testing
   }
 
   @Test("debugPrint shows a request's curl command, and print shows the method, the URL and the status code")
-  func descriptions() async {
+  func descriptions() async throws {
     let request = manager.request("\(server.url)/json", headers: ["X-Test": "a b"])
     _ = await request.finished()
     let command = request.debugDescription
     #expect(command.hasPrefix("$ curl -v"))
-    #expect(command.contains("-X GET") && command.contains("X-Test: a b") && command.contains("\(server.url)/json"))
+    #expect(!command.contains("-X ") && command.contains("X-Test: a b") && command.hasSuffix("\"\(server.url)/json\""))
+    manager.startRequestsImmediately = false
+    #expect(manager.request(server.url, method: .post).debugDescription.hasPrefix("$ curl -v \\\n\t-X POST \\\n\t"))
+    var search = URLRequest(url: try #require(URL(string: server.url)))
+    search.httpBody = Data("q".utf8)
+    #expect(manager.request(search).debugDescription.contains("-X GET"))
     #expect(request.description == "GET \(server.url)/json (200)")
   }
 
