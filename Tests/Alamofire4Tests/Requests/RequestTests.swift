@@ -106,6 +106,20 @@ import Testing
     #expect(request.progress.totalUnitCount == 300_000 && request.progress.fractionCompleted == 1)
   }
 
+  @Test("a progress handler that is added after bytes have been transferred is called with the current progress")
+  func lateProgress() async {
+    let last = Shared<Int64>(0)
+    let queue = DispatchQueue(label: "progress")
+    let request = manager.request("\(server.url)/big?bytes=1000")
+    _ = await request.finished()
+    request.downloadProgress(queue: queue) { progress in
+      let count = progress.completedUnitCount
+      last.update { $0 = count }
+    }
+    queue.sync {}
+    #expect(last.value == 1_000)
+  }
+
   @Test("if startRequestsImmediately is false, a request isn't sent before resume is called")
   func manualStart() async {
     manager.startRequestsImmediately = false
