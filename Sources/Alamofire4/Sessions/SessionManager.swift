@@ -9,8 +9,8 @@ import Synchronization
 // Unchecked because the class is open. All state is constant or in the Mutex.
 /// Creates requests that share a `URLSession`, an adapter and a retrier.
 ///
-/// When the manager is released, its requests are cancelled. A subclass may override the methods that create requests. Those with a
-/// URL call those with a `URLRequest`.
+/// When the manager is released, its requests are cancelled. A subclass may override the methods that create requests. The
+/// methods that take a URL call those that take a `URLRequest`.
 open class SessionManager: @unchecked Sendable {
   /// The outcome of encoding a multipart form.
   public enum MultipartFormDataEncodingResult: Sendable {
