@@ -20,7 +20,8 @@ open class DataRequest: Request, @unchecked Sendable {
   /// The progress of receiving the response body.
   open var progress: Progress { dataDelegate.downloadProgress.progress }
 
-  /// Sets the closure that is called with the progress of receiving the response body, on the main queue by default.
+  /// Sets the closure that is called with the progress of receiving the response body, on the main queue by default. If
+  /// bytes have already been transferred, the closure is called with the current progress.
   @discardableResult
   open func downloadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
     dataDelegate.downloadProgress.call(on: queue, closure)
@@ -42,7 +43,8 @@ open class UploadRequest: DataRequest, @unchecked Sendable {
   /// The progress of sending the request body.
   open var uploadProgress: Progress { dataDelegate.uploadProgress.progress }
 
-  /// Sets the closure that is called with the progress of sending the request body, on the main queue by default.
+  /// Sets the closure that is called with the progress of sending the request body, on the main queue by default. If
+  /// bytes have already been transferred, the closure is called with the current progress.
   @discardableResult
   open func uploadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
     dataDelegate.uploadProgress.call(on: queue, closure)

@@ -56,7 +56,8 @@ open class DownloadRequest: Request, @unchecked Sendable {
     }
   }
 
-  /// Sets the closure that is called with the progress of the download, on the main queue by default.
+  /// Sets the closure that is called with the progress of the download, on the main queue by default. If
+  /// bytes have already been transferred, the closure is called with the current progress.
   @discardableResult
   open func downloadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
     downloadDelegate.progress.call(on: queue, closure)

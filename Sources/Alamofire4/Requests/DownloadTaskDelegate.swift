@@ -9,7 +9,10 @@ import Synchronization
 final class DownloadTaskDelegate: TaskDelegate, @unchecked Sendable {
   struct Files {
     var temporaryURL: URL?
+    /// The chosen destination, even if the file couldn't be moved there.
     var destinationURL: URL?
+    /// Whether the downloaded file is at `destinationURL`.
+    var isMoved = false
     var resumeData: Data?
   }
 
@@ -39,7 +42,8 @@ final class DownloadTaskDelegate: TaskDelegate, @unchecked Sendable {
     }
     // Removes the file of the failed attempt, because an existing file would prevent the next attempt from moving its file to the
     // destination.
-    if let file = left.destinationURL ?? left.temporaryURL { try? FileManager.default.removeItem(at: file) }
+    let file = left.isMoved ? left.destinationURL : left.temporaryURL
+    if let file { try? FileManager.default.removeItem(at: file) }
   }
 
   override func complete(with error: (any Error)?) {
@@ -55,6 +59,7 @@ final class DownloadTaskDelegate: TaskDelegate, @unchecked Sendable {
       state.withLock { $0.temporaryURL = file }
       guard let response else { return }
       let (url, options) = destination.value(file, response)
+      state.withLock { $0.destinationURL = url }
       move = DownloadDestination(
         url: url, createsIntermediateDirectories: options.contains(.createIntermediateDirectories),
         removesPreviousFile: options.contains(.removePreviousFile))
@@ -63,7 +68,7 @@ final class DownloadTaskDelegate: TaskDelegate, @unchecked Sendable {
       try move.move(from: file)
       let url = move.url
       let hasDestination = destination != nil
-      state.withLock { if hasDestination { $0.destinationURL = url } else { $0.temporaryURL = url } }
+      state.withLock { if hasDestination { $0.isMoved = true } else { $0.temporaryURL = url } }
     } catch {
       self.error = error
     }

@@ -23,6 +23,7 @@ extension Request: CustomDebugStringConvertible {
       of: request,
       configuration: Lupine.HTTPHeaders(
         fields.sorted { $0.0 < $1.0 }.map { Lupine.HTTPHeader(name: $0.0, value: $0.1) }),
-      credential: taskDelegate.credential, cookies: configuration.cookieField(for: request))
+      credential: taskDelegate.credential, cookies: configuration.cookieField(for: request),
+      namesGET: false)
   }
 }

@@ -75,6 +75,8 @@ extension Request {
       do {
         try PropertyListCheck.check(data)
         return try PropertyListSerialization.propertyList(from: data, options: options, format: nil)
+      } catch let error as PropertyListError {
+        throw AFError.responseSerializationFailed(reason: .propertyListSerializationFailed(error: error.asCocoaError))
       } catch {
         throw AFError.responseSerializationFailed(reason: .propertyListSerializationFailed(error: error))
       }
@@ -96,5 +98,14 @@ extension Request {
       throw AFError.responseSerializationFailed(reason: .inputDataNilOrZeroLength)
     }
     return data
+  }
+}
+
+extension PropertyListError {
+  /// The error with which Foundation rejects a property list. Its underlying error is this error.
+  fileprivate var asCocoaError: CocoaError {
+    CocoaError(
+      .propertyListReadCorrupt,
+      userInfo: [NSUnderlyingErrorKey: self, NSLocalizedDescriptionKey: errorDescription ?? ""])
   }
 }

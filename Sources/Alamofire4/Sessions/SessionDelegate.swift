@@ -40,7 +40,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     withExtendedLifetime(earlier) {}
   }
 
-  /// The request to which `task` belongs, or nil after the task has completed.
+  /// The request to which `task` belongs, or nil after the task has completed and `Task.DidComplete` has been posted.
   open subscript(task: URLSessionTask) -> Request? {
     get { wiring.withLock { $0.requests[task.taskIdentifier] } }
     set { wiring.withLock { $0.requests[task.taskIdentifier] = newValue } }
@@ -183,11 +183,12 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   private func complete(_ session: URLSession, _ task: URLSessionTask, with error: (any Error)?) {
     overrides.closures.taskDidComplete?(session, task, error)
     let request = self[task]
-    self[task] = nil
     request?.taskDelegate.complete(with: error)
     var userInfo: [String: Any] = [Notification.Key.Task: task]
     if let data = request?.taskDelegate.data { userInfo[Notification.Key.ResponseData] = data }
     NotificationCenter.default.post(name: Notification.Name.Task.DidComplete, object: self, userInfo: userInfo)
+    // Observers of the notification look up the task's request.
+    self[task] = nil
   }
 
   // MARK: URLSessionDataDelegate

@@ -1,52 +1,13 @@
-// SessionManager's uploads of multipart forms, which are encoded in the background.
+// SessionManager's encoding of multipart forms in the background.
 
-public import Dispatch
+import Dispatch
 import Foundation
 import Lupine
 import LupineURLSession
 
 extension SessionManager {
-  /// Encodes a multipart form in the background, and uploads it to a URL.
-  ///
-  /// - Parameters:
-  ///   - multipartFormData: A closure that appends the parts to the form.
-  ///   - encodingMemoryThreshold: The size in bytes from which the form is encoded to a file instead of in memory. A background
-  ///     session always uses a file. The file is removed when the upload has completed.
-  ///   - url: The URL to which the form is uploaded.
-  ///   - method: The request's method.
-  ///   - headers: The request's header fields.
-  ///   - queue: The queue on which `encodingCompletion` is called; the main queue by default.
-  ///   - encodingCompletion: Called with the upload, or with the error if the form can't be encoded.
-  public func upload(
-    multipartFormData: @escaping (MultipartFormData) -> Void,
-    usingThreshold encodingMemoryThreshold: UInt64 = SessionManager.multipartFormDataEncodingMemoryThreshold,
-    to url: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil, queue: DispatchQueue? = nil,
-    encodingCompletion: ((MultipartFormDataEncodingResult) -> Void)?
-  ) {
-    encode(multipartFormData, encodingMemoryThreshold, queue, encodingCompletion) {
-      try URLRequest(url: url, method: method, headers: headers)
-    }
-  }
-
-  /// Encodes a multipart form in the background, and uploads it with a `URLRequest`.
-  ///
-  /// - Parameters:
-  ///   - multipartFormData: A closure that appends the parts to the form.
-  ///   - encodingMemoryThreshold: The size in bytes from which the form is encoded to a file instead of in memory. A background
-  ///     session always uses a file. The file is removed when the upload has completed.
-  ///   - urlRequest: The request, whose Content-Type is replaced.
-  ///   - queue: The queue on which `encodingCompletion` is called; the main queue by default.
-  ///   - encodingCompletion: Called with the upload, or with the error if the form can't be encoded.
-  public func upload(
-    multipartFormData: @escaping (MultipartFormData) -> Void,
-    usingThreshold encodingMemoryThreshold: UInt64 = SessionManager.multipartFormDataEncodingMemoryThreshold,
-    with urlRequest: any URLRequestConvertible, queue: DispatchQueue? = nil,
-    encodingCompletion: ((MultipartFormDataEncodingResult) -> Void)?
-  ) {
-    encode(multipartFormData, encodingMemoryThreshold, queue, encodingCompletion) { try urlRequest.asURLRequest() }
-  }
-
-  private func encode(
+  /// Encodes a form in the background, uploads it, and passes the result to `completion`.
+  func encode(
     _ fill: @escaping (MultipartFormData) -> Void, _ memoryThreshold: UInt64, _ queue: DispatchQueue?,
     _ completion: ((MultipartFormDataEncodingResult) -> Void)?, _ makeRequest: @escaping () throws -> URLRequest
   ) {

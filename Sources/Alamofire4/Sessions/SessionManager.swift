@@ -1,5 +1,6 @@
 // SessionManager: creates requests that share a URLSession.
 
+public import Dispatch
 public import Foundation
 import Lupine
 public import LupineURLSession
@@ -8,7 +9,8 @@ import Synchronization
 // Unchecked because the class is open. All state is constant or in the Mutex.
 /// Creates requests that share a `URLSession`, an adapter and a retrier.
 ///
-/// When the manager is released, its requests are cancelled.
+/// When the manager is released, its requests are cancelled. A subclass may override the methods that create requests. The
+/// methods that take a URL call those that take a `URLRequest`.
 open class SessionManager: @unchecked Sendable {
   /// The outcome of encoding a multipart form.
   public enum MultipartFormDataEncodingResult: Sendable {
@@ -154,70 +156,165 @@ open class SessionManager: @unchecked Sendable {
     withExtendedLifetime(earlier) {}
   }
 
-  // MARK: Attempts
+  // MARK: Data requests
 
-  private func adapt(_ request: URLRequest) throws -> URLRequest { try adapter?.adapt(request) ?? request }
+  /// Creates a data request from a URL, a method, parameters and header fields. Passes the encoded `URLRequest` to
+  /// `request(_:)`, which a subclass may override.
+  @discardableResult
+  open func request(
+    _ url: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
+    encoding: any ParameterEncoding = URLEncoding.default, headers: HTTPHeaders? = nil
+  ) -> DataRequest {
+    switch encoded(url, method, parameters, encoding, headers) {
+    case .success(let urlRequest): request(urlRequest)
+    case .failure(let failure): startData(failure.urlRequest.map(TaskSource.data)) { throw failure.cause }
+    }
+  }
 
-  /// Creates a request from the source that `make` returns, and starts the request.
+  /// Creates a data request from a `URLRequest`.
+  @discardableResult
+  open func request(_ urlRequest: any URLRequestConvertible) -> DataRequest {
+    startData { .data(try urlRequest.asURLRequest()) }
+  }
+
+  // MARK: Downloads
+
+  /// Creates a download from a URL, a method, parameters and header fields. Passes the encoded `URLRequest` to
+  /// `download(_:to:)`, which a subclass may override.
+  @discardableResult
+  open func download(
+    _ url: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
+    encoding: any ParameterEncoding = URLEncoding.default, headers: HTTPHeaders? = nil,
+    to destination: DownloadRequest.DownloadFileDestination? = nil
+  ) -> DownloadRequest {
+    switch encoded(url, method, parameters, encoding, headers) {
+    case .success(let urlRequest): download(urlRequest, to: destination)
+    case .failure(let failure):
+      startDownload(failure.urlRequest.map(TaskSource.download), to: destination) { throw failure.cause }
+    }
+  }
+
+  /// Creates a download from a `URLRequest`.
+  @discardableResult
+  open func download(
+    _ urlRequest: any URLRequestConvertible, to destination: DownloadRequest.DownloadFileDestination? = nil
+  ) -> DownloadRequest {
+    startDownload(to: destination) { .download(try urlRequest.asURLRequest()) }
+  }
+
+  /// Creates a download that resumes a cancelled or failed download. The adapter isn't called.
+  @discardableResult
+  open func download(
+    resumingWith resumeData: Data, to destination: DownloadRequest.DownloadFileDestination? = nil
+  ) -> DownloadRequest {
+    startDownload(to: destination) { .resumedDownload(resumeData) }
+  }
+
+  // MARK: Uploads
+
+  /// Creates an upload of a file to a URL. Passes a `URLRequest` to `upload(_:with:)`, which a subclass may override.
+  @discardableResult
+  open func upload(
+    _ fileURL: URL, to url: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil
+  ) -> UploadRequest {
+    do {
+      let urlRequest = try URLRequest(url: url, method: method, headers: headers)
+      return upload(fileURL, with: urlRequest)
+    } catch {
+      return startUpload { throw error }
+    }
+  }
+
+  /// Creates an upload of a file with a `URLRequest`.
+  @discardableResult
+  open func upload(_ fileURL: URL, with urlRequest: any URLRequestConvertible) -> UploadRequest {
+    startUpload { .upload(.file(fileURL), try urlRequest.asURLRequest()) }
+  }
+
+  /// Creates an upload of data to a URL. Passes a `URLRequest` to `upload(_:with:)`, which a subclass may override.
+  @discardableResult
+  open func upload(
+    _ data: Data, to url: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil
+  ) -> UploadRequest {
+    do {
+      let urlRequest = try URLRequest(url: url, method: method, headers: headers)
+      return upload(data, with: urlRequest)
+    } catch {
+      return startUpload { throw error }
+    }
+  }
+
+  /// Creates an upload of data with a `URLRequest`.
+  @discardableResult
+  open func upload(_ data: Data, with urlRequest: any URLRequestConvertible) -> UploadRequest {
+    startUpload { .upload(.data(data), try urlRequest.asURLRequest()) }
+  }
+
+  /// Creates an upload of a stream to a URL. Passes a `URLRequest` to `upload(_:with:)`, which a subclass may override. The stream can be
+  /// read only once.
+  @discardableResult
+  open func upload(
+    _ stream: InputStream, to url: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil
+  ) -> UploadRequest {
+    do {
+      let urlRequest = try URLRequest(url: url, method: method, headers: headers)
+      return upload(stream, with: urlRequest)
+    } catch {
+      return startUpload { throw error }
+    }
+  }
+
+  /// Creates an upload of a stream with a `URLRequest`. The stream can be read only once.
+  @discardableResult
+  open func upload(_ stream: InputStream, with urlRequest: any URLRequestConvertible) -> UploadRequest {
+    startUpload { .upload(.stream(stream), try urlRequest.asURLRequest()) }
+  }
+
+  // MARK: Multipart forms
+
+  /// Encodes a multipart form in the background, and uploads it to a URL. Passes a `URLRequest` to the method that has
+  /// one as a parameter, which a subclass may override.
   ///
   /// - Parameters:
-  ///   - make: Returns the source. If it throws an error, the request fails with it.
-  ///   - create: Creates the request from its source and its first task. If one of them couldn't be created, it is nil, and the
-  ///     error is passed too.
-  func start<R: Request>(
-    _ make: () throws -> TaskSource, _ create: (TaskSource?, URLSessionTask?, (any Error)?) -> R
-  ) -> R {
-    var source: TaskSource?
-    let request: R
+  ///   - multipartFormData: A closure that appends the parts to the form.
+  ///   - encodingMemoryThreshold: The size in bytes from which the form is encoded to a file instead of in memory. A background
+  ///     session always uses a file. The file is removed when the upload has completed.
+  ///   - url: The URL to which the form is uploaded.
+  ///   - method: The request's method.
+  ///   - headers: The request's header fields.
+  ///   - queue: The queue on which `encodingCompletion` is called; the main queue by default.
+  ///   - encodingCompletion: Called with the upload, or with the error if the form can't be encoded.
+  open func upload(
+    multipartFormData: @escaping (MultipartFormData) -> Void,
+    usingThreshold encodingMemoryThreshold: UInt64 = SessionManager.multipartFormDataEncodingMemoryThreshold,
+    to url: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil, queue: DispatchQueue? = nil,
+    encodingCompletion: ((MultipartFormDataEncodingResult) -> Void)?
+  ) {
     do {
-      let made = try make()
-      source = made
-      let task = try made.makeTask(in: session, adapting: adapt)
-      request = create(made, task, nil)
-      delegate[task] = request
-    } catch let error as AdaptationError {
-      request = create(source, nil, error.cause)
-      if let retrier {
-        allow(retrier, toRetry: request, after: error.cause)
-        return request
-      }
+      let urlRequest = try URLRequest(url: url, method: method, headers: headers)
+      upload(
+        multipartFormData: multipartFormData, usingThreshold: encodingMemoryThreshold, with: urlRequest, queue: queue,
+        encodingCompletion: encodingCompletion)
     } catch {
-      request = create(nil, nil, error)
-    }
-    if startRequestsImmediately { request.resume() }
-    return request
-  }
-
-  /// Lets the retrier decide whether to retry a request after its adapter has thrown an error.
-  private func allow(_ retrier: any RequestRetrier, toRetry request: Request, after error: any Error) {
-    DispatchQueue.global(qos: .utility).perform { [self] in
-      retrier.should(self, retry: request, with: error) { [weak self] shouldRetry, delay in
-        DispatchQueue.global(qos: .utility).perform(after: shouldRetry ? delay : 0) {
-          if shouldRetry, self?.retry(request) == true { return }
-          if self?.startRequestsImmediately != false { request.resume() }
-        }
-      }
+      (queue ?? .main).perform { encodingCompletion?(.failure(error)) }
     }
   }
 
-  /// Sends a request again with a new task. Returns false if the request was cancelled or can no longer be adapted.
-  func retry(_ request: Request) -> Bool {
-    guard let source = request.source, !request.isCancelled else { return false }
-    let task: URLSessionTask
-    do {
-      task = try source.makeTask(in: session, adapting: adapt)
-    } catch {
-      request.taskDelegate.error = error.cause
-      return false
-    }
-    let previous = request.task
-    guard request.restart(with: task) else {
-      task.cancel()
-      return false
-    }
-    if let previous { delegate[previous] = nil }
-    delegate[task] = request
-    task.resume()
-    return true
+  /// Encodes a multipart form in the background, and uploads it with a `URLRequest`.
+  ///
+  /// - Parameters:
+  ///   - multipartFormData: A closure that appends the parts to the form.
+  ///   - encodingMemoryThreshold: The size in bytes from which the form is encoded to a file instead of in memory. A background
+  ///     session always uses a file. The file is removed when the upload has completed.
+  ///   - urlRequest: The request, whose Content-Type is replaced.
+  ///   - queue: The queue on which `encodingCompletion` is called; the main queue by default.
+  ///   - encodingCompletion: Called with the upload, or with the error if the form can't be encoded.
+  open func upload(
+    multipartFormData: @escaping (MultipartFormData) -> Void,
+    usingThreshold encodingMemoryThreshold: UInt64 = SessionManager.multipartFormDataEncodingMemoryThreshold,
+    with urlRequest: any URLRequestConvertible, queue: DispatchQueue? = nil,
+    encodingCompletion: ((MultipartFormDataEncodingResult) -> Void)?
+  ) {
+    encode(multipartFormData, encodingMemoryThreshold, queue, encodingCompletion) { try urlRequest.asURLRequest() }
   }
 }

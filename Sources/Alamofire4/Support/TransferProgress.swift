@@ -14,10 +14,12 @@ final class TransferProgress: Sendable {
   let progress = Progress(totalUnitCount: 0)
   private let handler = Mutex<Handler?>(nil)
 
-  /// Sets the progress handler, which replaces an earlier handler.
+  /// Sets the progress handler, which replaces an earlier handler. If bytes have already been transferred, it is called with them,
+  /// because a request starts before the program can set its handler.
   func call(on queue: DispatchQueue, _ closure: @escaping (Progress) -> Void) {
     let closure = Transferred(closure)
     handler.withLock { $0 = Handler(queue: queue, closure: closure) }
+    if progress.completedUnitCount > 0 { queue.async { [progress] in closure.value(progress) } }
   }
 
   /// Updates the progress with the number of bytes transferred and the total number of bytes. A negative total is unknown.

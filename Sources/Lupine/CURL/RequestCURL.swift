@@ -8,13 +8,14 @@ package import LupineURLSession
 /// that `request` sets itself.
 ///
 /// `credential` is the credential that answers challenges. `cookies` is the value of the Cookie field that the session would send,
-/// or nil to use the request's own field.
+/// or nil to use the request's own field. If `namesGET` is false, the option -X is omitted for a GET without a body, because GET is
+/// curl's default.
 ///
 /// The body is an argument if possible. If it contains NUL bytes, which an argument can't contain, or has 128 KiB or more,
 /// bash's `printf` writes the body, and curl reads it through a process substitution. A body stream is omitted.
 package func cURLDescription(
   of request: URLRequest, configuration configurationHeaders: HTTPHeaders, credential: URLCredential? = nil,
-  cookies: String? = nil
+  cookies: String? = nil, namesGET: Bool = true
 ) -> String {
   guard let url = request.url?.absoluteString else {
     return "The request has no URL, so there is no curl command for it. Set its url first."
@@ -23,7 +24,7 @@ package func cURLDescription(
   let body = request.httpBody ?? Data()
 
   var parts = ["$ curl -v"]
-  parts.append("-X \(methodWord(method))")
+  if namesGET || method != "GET" || !body.isEmpty { parts.append("-X \(methodWord(method))") }
   // A credential is omitted if its user name contains a colon, because curl would treat the text after the colon as the password.
   if let credential, credential.basicAuthorization != nil, let user = credential.user,
     let password = credential.password

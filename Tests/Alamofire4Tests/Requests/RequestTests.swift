@@ -106,6 +106,20 @@ import Testing
     #expect(request.progress.totalUnitCount == 300_000 && request.progress.fractionCompleted == 1)
   }
 
+  @Test("a progress handler that is added after bytes have been transferred is called with the current progress")
+  func lateProgress() async {
+    let last = Shared<Int64>(0)
+    let queue = DispatchQueue(label: "progress")
+    let request = manager.request("\(server.url)/big?bytes=1000")
+    _ = await request.finished()
+    request.downloadProgress(queue: queue) { progress in
+      let count = progress.completedUnitCount
+      last.update { $0 = count }
+    }
+    queue.sync {}
+    #expect(last.value == 1_000)
+  }
+
   @Test("if startRequestsImmediately is false, a request isn't sent before resume is called")
   func manualStart() async {
     manager.startRequestsImmediately = false
@@ -192,12 +206,17 @@ import Testing
   }
 
   @Test("debugPrint shows a request's curl command, and print shows the method, the URL and the status code")
-  func descriptions() async {
+  func descriptions() async throws {
     let request = manager.request("\(server.url)/json", headers: ["X-Test": "a b"])
     _ = await request.finished()
     let command = request.debugDescription
     #expect(command.hasPrefix("$ curl -v"))
-    #expect(command.contains("-X GET") && command.contains("X-Test: a b") && command.contains("\(server.url)/json"))
+    #expect(!command.contains("-X ") && command.contains("X-Test: a b") && command.hasSuffix("\"\(server.url)/json\""))
+    manager.startRequestsImmediately = false
+    #expect(manager.request(server.url, method: .post).debugDescription.hasPrefix("$ curl -v \\\n\t-X POST \\\n\t"))
+    var search = URLRequest(url: try #require(URL(string: server.url)))
+    search.httpBody = Data("q".utf8)
+    #expect(manager.request(search).debugDescription.contains("-X GET"))
     #expect(request.description == "GET \(server.url)/json (200)")
   }
 

@@ -68,14 +68,16 @@ import Testing
     #expect(error?.failedStringEncoding == .utf8)
   }
 
-  @Test("serializing malformed JSON or a malformed property list fails with the parser's error as the underlying error")
+  @Test("serializing malformed JSON or a malformed property list fails with Foundation's error as the underlying error")
   func malformed() {
     let data = Data("{".utf8)
     let json = Request.serializeResponseJSON(options: [], response: nil, data: data, error: nil).error as? AFError
     #expect(json?.isResponseSerializationError == true && json?.underlyingError != nil)
     let list =
       Request.serializeResponsePropertyList(options: [], response: nil, data: data, error: nil).error as? AFError
-    #expect(list?.isResponseSerializationError == true && list?.underlyingError != nil)
+    #expect(list?.isResponseSerializationError == true)
+    #expect((list?.underlyingError as? CocoaError)?.code == .propertyListReadCorrupt)
+    #expect(list?.localizedDescription.contains("isn't a property list in XML") == true)
   }
 
   @Test("responseJSON and responsePropertyList deliver the objects that they decode")

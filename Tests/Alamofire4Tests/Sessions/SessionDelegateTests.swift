@@ -25,13 +25,29 @@ import Testing
     }
   }
 
-  @Test("SessionDelegate's subscript returns the request of a task until the task has completed")
+  @Test("SessionDelegate's subscript returns the request of a task until the notification of its completion was posted")
   func requests() async throws {
     let request = manager.request("\(server.url)/slow")
     let task = try #require(request.task)
     #expect(delegate[task] === request && delegate[task: task] === request)
+    let notified = Shared(false)
+    let token = NotificationCenter.default.addObserver(
+      forName: Notification.Name.Task.DidComplete, object: delegate, queue: nil
+    ) { note in
+      guard let delegate = note.object as? SessionDelegate,
+        let task = note.userInfo?[Notification.Key.Task] as? URLSessionTask
+      else { return }
+      let isKnown = delegate[task]?.delegate.data != nil
+      notified.update { $0 = isKnown }
+    }
+    defer { NotificationCenter.default.removeObserver(token) }
     request.cancel()
     _ = await request.finished()
+    // The request is forgotten after the response handlers have started.
+    await withCheckedContinuation { continuation in
+      manager.session.delegateQueue.addOperation { continuation.resume() }
+    }
+    #expect(notified.value)
     #expect(delegate[task] == nil)
   }
 

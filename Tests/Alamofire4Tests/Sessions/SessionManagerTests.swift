@@ -82,6 +82,68 @@ import Testing
     #expect(isMain)
   }
 
+  private final class Subclass: SessionManager, @unchecked Sendable {
+    let calls = Shared<[String]>([])
+
+    private func changed(_ request: any URLRequestConvertible, _ call: String) -> any URLRequestConvertible {
+      calls.update { $0.append(call) }
+      guard var changed = request.urlRequest else { return request }
+      changed.setValue(call, forHTTPHeaderField: "X-Call")
+      return changed
+    }
+
+    override func request(_ urlRequest: any URLRequestConvertible) -> DataRequest {
+      super.request(changed(urlRequest, "request"))
+    }
+
+    override func download(
+      _ urlRequest: any URLRequestConvertible, to destination: DownloadRequest.DownloadFileDestination? = nil
+    ) -> DownloadRequest {
+      super.download(changed(urlRequest, "download"), to: destination)
+    }
+
+    override func upload(_ data: Data, with urlRequest: any URLRequestConvertible) -> UploadRequest {
+      super.upload(data, with: changed(urlRequest, "upload"))
+    }
+  }
+
+  @Test(
+    "a subclass of SessionManager can override the methods that create requests from URLRequests, for those from URLs too"
+  )
+  func subclass() async throws {
+    let server = try demoServer()
+    let manager = Subclass(configuration: .ephemeral)
+    let request = manager.request("\(server.url)/echo", method: .post, parameters: ["a": 1])
+    #expect(await request.object()["body"] == "a=1")
+    #expect(request.request?.value(forHTTPHeaderField: "X-Call") == "request")
+    let download = manager.download("\(server.url)/json")
+    if let file = await download.finished().temporaryURL { try? FileManager.default.removeItem(at: file) }
+    #expect(download.request?.value(forHTTPHeaderField: "X-Call") == "download")
+    let upload = manager.upload(Data("x".utf8), to: "\(server.url)/echo")
+    #expect(await upload.object()["body"] == "x")
+    #expect(upload.request?.value(forHTTPHeaderField: "X-Call") == "upload")
+    await withCheckedContinuation { continuation in
+      manager.upload(
+        multipartFormData: { $0.append(Data("v".utf8), withName: "n") }, to: "\(server.url)/echo", queue: .global()
+      ) { _ in continuation.resume() }
+    }
+    #expect(manager.calls.value == ["request", "download", "upload", "upload"])
+  }
+
+  @Test("a request whose parameters can't be encoded fails, and its URLRequest is the one without parameters")
+  func encodingFailure() async {
+    let manager = makeManager()
+    let encoding = PropertyListEncoding(format: .openStep)
+    let request = manager.request("http://localhost/a", method: .put, parameters: ["a": 1], encoding: encoding)
+    let response = await request.finished()
+    #expect((response.error as? AFError)?.isParameterEncodingError == true)
+    #expect(response.request?.url?.path == "/a" && response.request?.httpMethod == "PUT")
+    let download = manager.download("http://localhost/b", parameters: ["a": 1], encoding: encoding)
+    let file = await download.finished()
+    #expect((file.error as? AFError)?.isParameterEncodingError == true)
+    #expect(file.request?.url?.path == "/b" && file.temporaryURL == nil)
+  }
+
   @Test("deallocating a SessionManager invalidates its URLSession")
   func deinitialization() async {
     let invalid = Gate()

@@ -24,11 +24,13 @@ import Testing
     func download(_ options: DownloadRequest.DownloadOptions) async -> DefaultDownloadResponse {
       await manager.download("\(server.url)/json", to: { _, _ in (target, options) }).finished()
     }
-    #expect(await download([]).error is CocoaError)
+    let unmoved = await download([])
+    #expect((unmoved.error as? CocoaError)?.code == .fileNoSuchFile)
+    #expect(unmoved.destinationURL == target && unmoved.temporaryURL != nil && unmoved.resumeData == nil)
     let response = await download(.createIntermediateDirectories)
     #expect(response.error == nil && response.destinationURL == target && response.temporaryURL != nil)
     #expect(try Data(contentsOf: target).isEmpty == false)
-    #expect(await download([]).error is CocoaError)
+    #expect((await download([]).error as? CocoaError)?.code == .fileWriteFileExists)
     #expect(await download([.removePreviousFile, .createIntermediateDirectories]).error == nil)
   }
 

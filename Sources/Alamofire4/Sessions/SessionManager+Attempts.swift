@@ -1,0 +1,116 @@
+// SessionManager's creation of requests, and of the tasks of their attempts.
+
+import Dispatch
+import Foundation
+import LupineURLSession
+
+/// The error for which a request couldn't be encoded, and the `URLRequest` before encoding, if it could be created.
+struct EncodingFailure: Error {
+  let cause: any Error
+  let urlRequest: URLRequest?
+}
+
+extension SessionManager {
+  /// Returns the `URLRequest` with the encoded parameters.
+  func encoded(
+    _ url: any URLConvertible, _ method: HTTPMethod, _ parameters: Parameters?, _ encoding: any ParameterEncoding,
+    _ headers: HTTPHeaders?
+  ) -> Swift.Result<URLRequest, EncodingFailure> {
+    var original: URLRequest?
+    do {
+      let urlRequest = try URLRequest(url: url, method: method, headers: headers)
+      original = urlRequest
+      return .success(try encoding.encode(urlRequest, with: parameters))
+    } catch {
+      return .failure(EncodingFailure(cause: error, urlRequest: original))
+    }
+  }
+
+  func startData(_ fallback: TaskSource? = nil, _ make: () throws -> TaskSource) -> DataRequest {
+    start(fallback, make) { source, task, error in
+      DataRequest(session: session, source: source, task: task, error: error)
+    }
+  }
+
+  func startDownload(
+    _ fallback: TaskSource? = nil, to destination: DownloadRequest.DownloadFileDestination?,
+    _ make: () throws -> TaskSource
+  ) -> DownloadRequest {
+    start(fallback, make) { source, task, error in
+      DownloadRequest(session: session, source: source, task: task, destination: destination, error: error)
+    }
+  }
+
+  func startUpload(_ make: () throws -> TaskSource) -> UploadRequest {
+    start(nil, make) { source, task, error in
+      UploadRequest(session: session, source: source, task: task, error: error)
+    }
+  }
+
+  private func adapt(_ request: URLRequest) throws -> URLRequest { try adapter?.adapt(request) ?? request }
+
+  /// Creates a request from the source that `make` returns, and starts the request.
+  ///
+  /// - Parameters:
+  ///   - fallback: The request's source if `make` throws an error, or nil if there is none.
+  ///   - make: Returns the source. If it throws an error, the request fails with it.
+  ///   - create: Creates the request from its source and its first task. If one of them couldn't be created, it is nil, and the
+  ///     error is passed too.
+  private func start<R: Request>(
+    _ fallback: TaskSource?, _ make: () throws -> TaskSource,
+    _ create: (TaskSource?, URLSessionTask?, (any Error)?) -> R
+  ) -> R {
+    var source: TaskSource?
+    let request: R
+    do {
+      let made = try make()
+      source = made
+      let task = try made.makeTask(in: session, adapting: adapt)
+      request = create(made, task, nil)
+      delegate[task] = request
+    } catch let error as AdaptationError {
+      request = create(source, nil, error.cause)
+      if let retrier {
+        allow(retrier, toRetry: request, after: error.cause)
+        return request
+      }
+    } catch {
+      request = create(source ?? fallback, nil, error)
+    }
+    if startRequestsImmediately { request.resume() }
+    return request
+  }
+
+  /// Lets the retrier decide whether to retry a request after its adapter has thrown an error.
+  private func allow(_ retrier: any RequestRetrier, toRetry request: Request, after error: any Error) {
+    DispatchQueue.global(qos: .utility).perform { [self] in
+      retrier.should(self, retry: request, with: error) { [weak self] shouldRetry, delay in
+        DispatchQueue.global(qos: .utility).perform(after: shouldRetry ? delay : 0) {
+          if shouldRetry, self?.retry(request) == true { return }
+          if self?.startRequestsImmediately != false { request.resume() }
+        }
+      }
+    }
+  }
+
+  /// Sends a request again with a new task. Returns false if the request was cancelled or can no longer be adapted.
+  func retry(_ request: Request) -> Bool {
+    guard let source = request.source, !request.isCancelled else { return false }
+    let task: URLSessionTask
+    do {
+      task = try source.makeTask(in: session, adapting: adapt)
+    } catch {
+      request.taskDelegate.error = error.cause
+      return false
+    }
+    let previous = request.task
+    guard request.restart(with: task) else {
+      task.cancel()
+      return false
+    }
+    if let previous { delegate[previous] = nil }
+    delegate[task] = request
+    task.resume()
+    return true
+  }
+}
