@@ -311,7 +311,8 @@ final class ProtocolTransfer: TaskTransfer {
     }
     guard let task = answered else { return }
     guard let chosen else {
-      state.withLock { ($0.events, $0.earlyParts) = ([.body(redirect.body), .end(nil)], []) }
+      // What the URL protocol reports from now on follows this end, and therefore has no effect.
+      state.withLock { ($0.events, $0.earlyParts, $0.awaitsResponse) = ([.body(redirect.body), .end(nil)], [], false) }
       if !present(head, to: task) { state.withLock { $0.isWaiting = false } }
       return advance()
     }
