@@ -23,20 +23,23 @@ public struct DownloadTask<Value: Sendable>: Sendable {
   /// If the awaiting task is cancelled, the request is cancelled too, without resume data, and the response has the error
   /// `AFError.explicitlyCancelled`, unless the task was created with `automaticallyCancelling: false`.
   public nonisolated(nonsending) var response: DownloadResponse<Value, AFError> {
-    get async { await box.value(cancelling: shouldAutomaticallyCancel ? request : nil) }
+    get async { await box.value(cancelling: requestToCancel) }
   }
 
   /// The result of the download's response. Reading this property suspends the caller until the download has finished.
   public nonisolated(nonsending) var result: Result<Value, AFError> {
-    get async { await response.result }
+    get async { await box.read(cancelling: requestToCancel) { $0.result } }
   }
 
   /// The value of the download's response. Reading this property suspends the caller until the download has finished.
   ///
   /// - Throws: The response's `AFError`.
   public nonisolated(nonsending) var value: Value {
-    get async throws { try await result.get() }
+    get async throws { try await box.read(cancelling: requestToCancel) { try $0.result.get() } }
   }
+
+  /// The request to cancel when the awaiting Swift task is cancelled, or nil if the request should continue in that case.
+  private var requestToCancel: DownloadRequest? { shouldAutomaticallyCancel ? request : nil }
 
   /// Cancels the download without producing resume data.
   public func cancel() {

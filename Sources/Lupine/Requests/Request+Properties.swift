@@ -79,7 +79,7 @@ extension Request {
     mutableState.withLock { $0.cachedResponseHandler }
   }
   /// Whether the request has a handler that decides how to cache its response.
-  var hasCachedResponseHandler: Bool { mutableState.withLock { $0.cachedResponseHandler != nil } }
+  var hasCachedResponseHandler: Bool { mutableState.withLock { $0.hasCachedResponseHandler } }
   /// The credential with which the request answers authentication challenges, or nil if none was set.
   public var credential: URLCredential? { mutableState.withLock { $0.credential } }
 

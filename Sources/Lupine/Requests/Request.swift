@@ -80,7 +80,11 @@ public class Request: @unchecked Sendable {
     var interceptors: (any Sendable)?
     var eventMonitor: (any RequestMonitor)?
     var redirectHandler: (any RedirectHandler)?
-    var cachedResponseHandler: (any CachedResponseHandler)?
+    var cachedResponseHandler: (any CachedResponseHandler)? {
+      didSet { hasCachedResponseHandler = cachedResponseHandler != nil }
+    }
+    /// Whether `cachedResponseHandler` isn't nil. Stored, because comparing the handler with nil would copy it for each request.
+    private(set) var hasCachedResponseHandler = false
     var credential: URLCredential?
     var responseDecision: ResponseDecision?
     var creationHandlers: [CreationHandler] = []

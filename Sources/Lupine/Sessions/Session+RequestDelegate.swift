@@ -67,15 +67,9 @@ extension Session: RequestSession {
 }
 
 extension Session {
-  // Comparing the properties with nil would copy their values.
-
+  // Comparing the property with nil would copy its value.
   /// Whether the session has an interceptor.
   fileprivate var hasInterceptor: Bool {
     if case .none = interceptor { false } else { true }
-  }
-
-  /// Whether the session has a handler that decides how to cache responses.
-  var hasCachedResponseHandler: Bool {
-    if case .none = cachedResponseHandler { false } else { true }
   }
 }

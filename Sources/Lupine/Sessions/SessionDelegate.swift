@@ -11,6 +11,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   private struct Wiring {
     weak var session: Session?
     var eventMonitor: CompositeEventMonitor?
+    /// Whether the session has a handler that decides how to cache responses.
+    var hasCachedResponseHandler = false
   }
 
   let fileManager: FileManager
@@ -26,8 +28,12 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   /// Attaches the delegate to its session, and restores the session's background tasks. Called after the evaluation of servers'
   /// certificates has been configured.
   func attach(to session: Session) {
-    let monitors = session.eventMonitor
-    wiring.withLock { $0 = Wiring(session: session, eventMonitor: monitors.hasListeners ? monitors : nil) }
+    let (monitors, hasCachedResponseHandler) = (session.eventMonitor, session.cachedResponseHandler != nil)
+    wiring.withLock {
+      $0 = Wiring(
+        session: session, eventMonitor: monitors.hasListeners ? monitors : nil,
+        hasCachedResponseHandler: hasCachedResponseHandler)
+    }
     session.session.restoreBackgroundTasks()
   }
 
@@ -225,8 +231,7 @@ extension SessionDelegate: SelectiveDataDelegate {
   }
 
   package func needsCachingDecision(for task: URLSessionDataTask) -> Bool {
-    isWatched || task.request?.hasCachedResponseHandler == true
-      || wiring.withLock { $0.session }?.hasCachedResponseHandler == true
+    isWatched || task.request?.hasCachedResponseHandler == true || wiring.withLock { $0.hasCachedResponseHandler }
   }
 
   package func keptBody(of task: URLSessionDataTask) -> Data? { (task.request as? DataRequest)?.data }

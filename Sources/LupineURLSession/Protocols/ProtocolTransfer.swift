@@ -219,9 +219,9 @@ final class ProtocolTransfer: TaskTransfer {
         state.events.append(event)
         state.events += state.earlyParts.map { .body($0) }
         (state.awaitsResponse, state.earlyParts) = (false, [])
-      case .end:
-        state.events.append(event)
-        state.awaitsResponse = false
+      case .end(let error):
+        state.events.append(.end(error ?? (state.earlyParts.isEmpty ? nil : noResponse)))
+        (state.awaitsResponse, state.earlyParts) = (false, [])
       case .body, .redirect, .challenge: state.events.append(event)
       }
     }
@@ -255,7 +255,7 @@ final class ProtocolTransfer: TaskTransfer {
       task.transfer(didReceive: data)
     case .redirect(let redirect): ask(redirect, of: task)
     case .challenge(let challenge): ask(challenge, of: task)
-    case .end(let error): complete(error ?? (state.withLock { $0.earlyParts.isEmpty } ? nil : noResponse))
+    case .end(let error): complete(error)
     }
   }
 
@@ -311,7 +311,8 @@ final class ProtocolTransfer: TaskTransfer {
     }
     guard let task = answered else { return }
     guard let chosen else {
-      state.withLock { ($0.events, $0.earlyParts) = ([.body(redirect.body), .end(nil)], []) }
+      // What the URL protocol reports from now on follows this end, and therefore has no effect.
+      state.withLock { ($0.events, $0.earlyParts, $0.awaitsResponse) = ([.body(redirect.body), .end(nil)], [], false) }
       if !present(head, to: task) { state.withLock { $0.isWaiting = false } }
       return advance()
     }

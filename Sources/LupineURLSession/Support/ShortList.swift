@@ -56,9 +56,17 @@
 extension ShortList {
   /// Removes and returns the last element, or returns nil if the list is empty.
   @inlinable package mutating func popLast() -> Element? {
-    guard let last else { return nil }
-    self = count == 1 ? .none : .more(Array(dropLast()))
-    return last
+    // Moves the elements out of the list instead of copying them.
+    var list = ShortList.none
+    swap(&list, &self)
+    switch consume list {
+    case .none: return nil
+    case .one(let element): return element
+    case .more(var elements):
+      let last = elements.popLast()
+      self = elements.isEmpty ? .none : .more(elements)
+      return last
+    }
   }
 
   /// Removes and returns the first element, or returns nil if the list is empty.

@@ -63,6 +63,18 @@ import Testing
     }
   }
 
+  @Test("a request's cached-response handler decides even if the session has neither a handler nor monitors")
+  func onlyOfRequest() async throws {
+    try await withFreshOrigin { origin async throws in
+      try await keeping(makeSession(nil)) { session async throws in
+        for number in 0..<2 {
+          let request = session.request(origin.url).cacheResponse(using: ResponseCacher.doNotCache)
+          #expect(try await request.serializingString().value == "\(number)")
+        }
+      }
+    }
+  }
+
   @Test("if a cached-response handler changes a response, the cache serves the changed response to later requests")
   func modified() async throws {
     let cacher = ResponseCacher.modify { _, proposed in

@@ -6,7 +6,8 @@ import Synchronization
 
 @testable import LupineURLSession
 
-/// A URLProtocol that answers requests for "/held". It blocks its queue until the gate of its session is open.
+/// A URLProtocol that answers requests for "/held". It blocks its queue until the gate of its session is open. If the URL has the
+/// query "late", it reports the response after the end.
 final class Held: URLProtocol, @unchecked Sendable {
   final class Gates: Sendable {
     let (started, go, reported, stopped) = (Gate(), Gate(), Gate(), Gate())
@@ -25,9 +26,11 @@ final class Held: URLProtocol, @unchecked Sendable {
     self.gates.withLock { $0 = gates }
     gates.started.open()
     gates.go.waitBlocking()
-    client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+    let isLate = url.query == "late"
+    if !isLate { client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed) }
     client?.urlProtocol(self, didLoad: Data("held".utf8))
     client?.urlProtocolDidFinishLoading(self)
+    if isLate { client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed) }
     gates.reported.open()
   }
 

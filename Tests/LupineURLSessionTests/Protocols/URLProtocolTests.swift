@@ -298,6 +298,21 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
+  @Test("a response that a URLProtocol reports after the end has no effect, even if the end hasn't been delivered yet")
+  func responseAfterEnd() async throws {
+    try await withHeld { session, gates, delegate in
+      let task = session.dataTask(with: try url("http://a.stub/held?late"))
+      task.resume()
+      await gates.started.wait()
+      task.suspend()
+      gates.go.open()
+      await gates.reported.wait()
+      task.resume()
+      let failure = "end \(URLError.Code.badServerResponse.rawValue)"
+      #expect(await settles { delegate.notes.all == ["metrics 1", failure] })
+    }
+  }
+
   @Test(
     "a session tries its protocolClasses in order, and then the registered URLProtocol classes, the last registered first"
   )

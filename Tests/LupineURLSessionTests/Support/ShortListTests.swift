@@ -32,6 +32,22 @@ struct ShortListTests {
     #expect(Array(list) == Array(0..<count) + [-1])
   }
 
+  @Test("popFirst and popLast of a ShortList remove its elements one by one, and don't change a copy", arguments: 0...4)
+  func popped(count: Int) {
+    var list: ShortList<Int> = []
+    for number in 0..<count { list.append(number) }
+    var (fromFirst, fromLast) = (list, list)
+    for number in 0..<count {
+      #expect(fromFirst.popFirst() == number)
+      #expect(Array(fromFirst) == Array((number + 1)..<count))
+      #expect(fromLast.popLast() == count - 1 - number)
+      #expect(Array(fromLast) == Array(0..<(count - 1 - number)))
+    }
+    #expect(fromFirst.popFirst() == nil)
+    #expect(fromLast.popLast() == nil)
+    #expect(Array(list) == Array(0..<count))
+  }
+
   @Test("an array literal creates a ShortList of the literal's elements")
   func literal() {
     #expect(Array(["a"] as ShortList) == ["a"])
