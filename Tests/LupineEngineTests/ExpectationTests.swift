@@ -62,6 +62,24 @@ struct ExpectationTests {
     #expect(record.metrics?.requestBodyBytes == 0)
   }
 
+  @Test("with Expect: 100-continue, a body's producer isn't started if the server refuses the request")
+  func producerNotStarted() async throws {
+    let isStarted = Atomic<Bool>(false)
+    let left = Gate()
+    let origin = try OriginServer { peer in
+      guard try peer.readHead() != nil else { return }
+      try peer.respond(status: 413)
+      _ = try peer.awaitClose()
+      left.open()
+    }
+    defer { origin.stop() }
+    var request = try request(origin)
+    request.body = RequestBody { _ in isStarted.store(true, ordering: .relaxed) }
+    #expect(try await Engine().record(request).head?.status == 413)
+    await left.wait()
+    #expect(!isStarted.load(ordering: .relaxed))
+  }
+
   @Test("after a 417 response, the engine sends the request again without Expect: 100-continue")
   func failed() async throws {
     let expectations = Mutex<[String]>([])

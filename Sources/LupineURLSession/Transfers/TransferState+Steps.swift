@@ -186,8 +186,8 @@ extension TransferState {
     switch (body, failure) {
     // The whole response was received before the cancellation, but it hasn't been delivered completely.
     case (_, nil) where demand == .canceled: return end(URLError(.cancelled))
-    case (.superseded(.failure(let error)), nil): return end(error)
-    // A failure of the exchange is ignored, because the rest of its response isn't needed.
+    // In the superseded cases, a failure of the exchange is ignored, because the rest of its response isn't needed.
+    case (.superseded(.failure(let error)), _): return end(demand == .canceled ? URLError(.cancelled) : error)
     case (.superseded(.redirect(let next, let chosen)), _):
       if demand == .canceled { return end(URLError(.cancelled)) }
       follow(next, chosen)

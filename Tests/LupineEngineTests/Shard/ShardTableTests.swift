@@ -1,6 +1,8 @@
-// ShardTableTests: a shard's tables, compared with dictionaries.
+// ShardTableTests: a shard's tables, compared with dictionaries, and commands for an exchange that they no longer contain.
 
+import LupineOrigin
 import LupineTestSupport
+import LupineWire
 import Testing
 
 @testable import LupineEngine
@@ -62,5 +64,30 @@ struct ShardTableTests {
     #expect(table[ConnectionID(serial: 1, slot: 9)] == nil)
     table.removeAll()
     #expect(table.isEmpty && table[second] == nil)
+  }
+
+  @Test("commands for a request that has ended don't affect the next request on the same connection")
+  func lateCommands() async throws {
+    let stage = ShardStage()
+    let (id, first) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    stage.turn(socket)
+    socket.arrivals = [.bytes(Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))]
+    stage.turn(socket)
+    try #require(first.finished.isOpen)
+    let (_, second) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))
+    stage.turn()
+    let commands: [ShardCommand] = [
+      .setPaused(id, true), .limitWindow(id, 0), .extendWindow(id, 1), .bodyReady(id), .discardBody(id), .cancel(id),
+    ]
+    for command in commands { stage.inbox.send(command) }
+    stage.turn()
+    socket.arrivals = [.bytes(Array("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecond".utf8))]
+    stage.turn(socket)
+    try #require(second.finished.isOpen)
+    let outcome = await second.outcome
+    #expect(outcome.error == nil && outcome.text == "second" && outcome.metrics?.isReusedConnection == true)
+    #expect(stage.network.sockets.count == 1)
   }
 }

@@ -99,6 +99,34 @@ struct ShutdownTests {
     #expect(outcome.finishCount == 1)
   }
 
+  /// A sink that performs an action when its exchange has ended, and ignores everything else.
+  private final class EndSink: ResponseSink {
+    private let action: @Sendable () -> Void
+
+    init(_ action: @escaping @Sendable () -> Void) { self.action = action }
+
+    func receive(head: ResponseHead) -> BodyDisposition { .deliver }
+    func receive(body bytes: borrowing Span<UInt8>) {}
+    func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) { action() }
+  }
+
+  @Test("a request that a callback submits while an abrupt shutdown ends the exchanges fails too")
+  func submittedByCallback() throws {
+    let stage = ShardStage()
+    let request = EngineRequest(uri: try URI("http://10.0.0.1/"))
+    let next = RecordingSink()
+    let sink = EndSink { [inbox = stage.inbox] in
+      inbox.send(.submit(Submission(inbox.nextExchangeID(), request, to: next, windowBytes: .max)))
+    }
+    stage.inbox.send(.submit(Submission(stage.inbox.nextExchangeID(), request, to: sink, windowBytes: .max)))
+    stage.turn()
+    stage.turn(stage.network.sockets[0])
+    stage.inbox.send(.shutDown(isGraceful: false, completion: nil))
+    stage.turn()
+    #expect(next.error?.code == .shutDown && next.recorded.finishCount == 1)
+    #expect(stage.network.sockets.count == 1)
+  }
+
   @Test("the engine's counters report the current connections, and how the earlier ones were closed")
   func counters() async throws {
     let origin = try OriginServer { peer in

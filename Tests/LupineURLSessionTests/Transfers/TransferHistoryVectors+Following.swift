@@ -88,6 +88,19 @@ extension TransferHistory {
         ("ask", "1"), ("answer 1 follow", "discard"), ("step", "submit 2: http://h/b"),
       ]),
     TransferHistory(
+      "if a redirect is refused, the transfer ends with that error even if the connection is lost meanwhile",
+      submitted + [
+        ("head 302 Location: /b", "wanted"), ("end connectionLost", "deliver"), ("step", "redirect 302 to http://h/b"),
+        ("ask", "1"), ("answer 1 fail", "discard"), ("step", "end badURL"),
+      ]),
+    TransferHistory(
+      "a cancellation after a redirect was refused ends the transfer as cancelled",
+      submitted + [
+        ("head 302 Location: /b", "wanted"), ("turn 0", "deliver"), ("step", "redirect 302 to http://h/b"),
+        ("ask", "1"), ("answer 1 fail", "discard"), ("step", "none"), ("cancel", "cancel"),
+        ("end cancelled", "deliver"), ("step", "end cancelled"),
+      ]),
+    TransferHistory(
       "a redirect from https to http is refused, but the observer may accept its response",
       url: "https://h/",
       [
