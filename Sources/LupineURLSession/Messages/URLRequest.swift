@@ -72,10 +72,11 @@ public struct URLRequest: Hashable, Sendable {
     }
   }
 
+  // Unchecked because the parts change only while a single request refers to the storage.
   /// The storage of a URLRequest's properties. Copies of a request share it (copy on write), because requests are often copied and
   /// seldom changed.
-  private final class Storage: Hashable, Sendable {
-    let parts: Parts
+  private final class Storage: Hashable, @unchecked Sendable {
+    var parts: Parts
 
     init(_ parts: consuming Parts) { self.parts = parts }
 
@@ -88,10 +89,13 @@ public struct URLRequest: Hashable, Sendable {
 
   private init(_ parts: consuming Parts) { storage = Storage(consume parts) }
 
-  private mutating func change(_ change: (inout Parts) -> Void) {
-    var parts = storage.parts
-    change(&parts)
-    storage = Storage(consume parts)
+  /// The request's properties. A change first copies them if another request shares the storage.
+  private var parts: Parts {
+    get { storage.parts }
+    _modify {
+      if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.parts) }
+      yield &storage.parts
+    }
   }
 
   /// Creates a request without a timeout and cache policy, so that those of the session apply.
@@ -142,13 +146,13 @@ public struct URLRequest: Hashable, Sendable {
   /// The URL to request. If nil, the request's task fails when it is started.
   public var url: URL? {
     get { storage.parts.url }
-    set { change { $0.url = newValue } }
+    set { parts.url = newValue }
   }
 
   /// The header fields, in the order in which they will be sent.
   package var fields: Fields {
     get { storage.parts.fields }
-    set { change { $0.fields = newValue } }
+    _modify { yield &parts.fields }
   }
 
   /// The URL as parsed by Foundation and by the engine. Nil if the engine hasn't parsed the URL yet.
@@ -159,7 +163,7 @@ public struct URLRequest: Hashable, Sendable {
   /// The body as data. Nil if there is no body, or if the body is a stream. Setting data replaces a stream.
   public var httpBody: Data? {
     get { if case .data(let data) = body { data } else { nil } }
-    set { change { $0.body = newValue.map { .data($0) } ?? .none } }
+    set { parts.body = newValue.map { .data($0) } ?? .none }
   }
 
   /// The body as a stream that isn't open yet. Nil if there is no body, or if the body is data. Setting a stream replaces data.
@@ -172,21 +176,21 @@ public struct URLRequest: Hashable, Sendable {
     get { if case .stream(let stream) = body { stream.stream } else { nil } }
     set {
       let stream = newValue.map { BodyStream.box($0) }
-      change { $0.body = stream.map { .stream($0) } ?? .none }
+      parts.body = stream.map { .stream($0) } ?? .none
     }
   }
 
   /// Whether the session adds stored cookies to the request, and stores the cookies in the response. True by default.
   public var httpShouldHandleCookies: Bool {
     get { storage.parts.handlesCookies }
-    set { change { $0.handlesCookies = newValue } }
+    set { parts.handlesCookies = newValue }
   }
 
   /// The URL of the document for which the request is made, or nil if there is none. If the cookie policy is
   /// `HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain`, the session compares this URL with the request's URL.
   public var mainDocumentURL: URL? {
     get { storage.parts.mainDocumentURL }
-    set { change { $0.mainDocumentURL = newValue } }
+    set { parts.mainDocumentURL = newValue }
   }
 
   /// The settings that most requests don't set. Nil if this request doesn't set any of them.
@@ -195,13 +199,13 @@ public struct URLRequest: Hashable, Sendable {
   mutating func changeOptions(_ change: (inout RequestOptions) -> Void) {
     var options = options ?? RequestOptions()
     change(&options)
-    self.change { $0.options = .own(options) }
+    parts.options = .own(options)
   }
 
   /// The values that a ``URLProtocol`` has attached to this request. Nil if there are none.
   var properties: ProtocolProperties? {
     get { storage.parts.properties }
-    set { change { $0.properties = newValue } }
+    set { parts.properties = newValue }
   }
 
   /// The timeout, in seconds, that was set for this request. If it is nil, the session's timeout applies.
@@ -216,21 +220,21 @@ public struct URLRequest: Hashable, Sendable {
   /// unchanged.
   public var httpMethod: String? {
     get { storage.parts.methodName }
-    set { change { $0.methodName = newValue.map(Self.normalized) ?? Self.methodNameDefault } }
+    set { parts.methodName = newValue.map(Self.normalized) ?? Self.methodNameDefault }
   }
 
   /// The time to wait for data from the server, in seconds. If the property was never set, its value is 60, but the session's
   /// timeout applies to the request.
   public var timeoutInterval: TimeInterval {
     get { explicitTimeoutInterval ?? Self.timeoutIntervalDefault }
-    set { change { $0.timeoutInterval = newValue } }
+    set { parts.timeoutInterval = newValue }
   }
 
   /// How the request uses caches. If the property was never set, its value is `.useProtocolCachePolicy`, but the session's policy
   /// applies to the request.
   public var cachePolicy: CachePolicy {
     get { explicitCachePolicy ?? .useProtocolCachePolicy }
-    set { change { $0.cachePolicy = newValue } }
+    set { parts.cachePolicy = newValue }
   }
 
   /// The header fields as a dictionary from names to values, or nil if there are none. The dictionary is created on each access.

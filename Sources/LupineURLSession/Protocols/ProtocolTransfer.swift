@@ -117,10 +117,9 @@ final class ProtocolTransfer: TaskTransfer {
 
   /// Receives the body stream from the session's delegate, and starts the URL protocol. Only the first call has an effect.
   private func receive(_ stream: Result<BodyStream, any Error>) {
-    let awaited = state.withLock { state -> URLRequest? in
-      guard state.awaitsStream else { return nil }
-      state.awaitsStream = false
-      return state.request
+    let awaited = state.withLock { state in
+      defer { state.awaitsStream = false }
+      return state.awaitsStream ? state.request : nil
     }
     guard var request = awaited else { return }
     switch stream {
@@ -198,7 +197,7 @@ final class ProtocolTransfer: TaskTransfer {
     case .stream: return nil
     }
   }
-  /// The error that the URL protocol has reported, which may be of any type. Nil if there is none.
+  /// The error with which the transfer has failed, of any type if the URL protocol has reported it. Nil if it hasn't failed.
   var failure: (any Error)? {
     let (successor, failure) = state.withLock { ($0.successor, $0.failure) }
     return (successor as? ProtocolTransfer)?.failure ?? failure
