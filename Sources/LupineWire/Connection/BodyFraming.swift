@@ -39,6 +39,12 @@ struct MessageFraming {
         }
       case 14 where !isBodiless && head.fields.matches(line.name, "content-length"):
         length = try Self.contentLength(line.value, of: head.fields, earlier: length)
+      case 16 where head.fields.matches(line.name, "proxy-connection"):
+        // Old proxies announce the end of the connection with this field (RFC 9112 §C.2.2). Only `close` has an effect, because
+        // `keep-alive` may come from another connection, through a proxy that doesn't know the field.
+        head.fields.forEachElement(of: line.value) { option in
+          if head.fields.matches(option, "close") { close = true }
+        }
       case 17 where head.fields.matches(line.name, "transfer-encoding"):
         encoding.read(line.value, of: head.fields)
       default: break

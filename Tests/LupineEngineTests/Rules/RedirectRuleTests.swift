@@ -128,6 +128,26 @@ struct RedirectRuleTests {
     #expect(try target(location, from: uri)?.description == expected)
   }
 
+  @Test(
+    "the client percent-encodes the bytes of a Location that isn't UTF-8, so that the server receives the same bytes",
+    arguments: [
+      ([UInt8]("/cafe".utf8) + [0xE9, 0x3F, 0xFF], "http://a/cafe%E9?%FF"), ([0x2F, 0xC3], "http://a/%C3"),
+      ([UInt8]("http://b/%20".utf8) + [0x80], "http://b/%20%80"), ([0x2F, 0xC3, 0xA9], "http://a/%C3%A9"),
+    ] as [([UInt8], String)])
+  func otherCharset(location: [UInt8], expected: String) throws {
+    let head = try ResponseHead.redirect(toBytes: location)
+    #expect(try RedirectRule().next(after: head, to: try request("http://a/"), count: 0)?.uri.description == expected)
+  }
+
+  @Test("the client refuses a redirect to a host whose name isn't UTF-8")
+  func hostInOtherCharset() throws {
+    let head = try ResponseHead.redirect(toBytes: Array("http://caf".utf8) + [0xE9] + Array("/".utf8))
+    let error = #expect(throws: EngineError.self) {
+      try RedirectRule().next(after: head, to: try request("http://a/"), count: 0)
+    }
+    #expect(error?.code == .malformedResponse)
+  }
+
   @Test("the client doesn't send credentials that a redirect's Location field contains")
   func userInfo() throws {
     let next = try RedirectRule().next(
