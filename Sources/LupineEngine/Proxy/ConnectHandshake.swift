@@ -72,7 +72,7 @@ struct ConnectHandshake: ~Copyable {
       }
       switch event {
       case .informational: continue
-      case .head(let head, _, _): try answer(head)
+      case .head(let head, let framing, _): try answer(head, framing)
       case .body(let range):
         skippedCount += range.count
         if let answered, skippedCount > Self.skippedBytesMax { throw answered.refusal }
@@ -93,11 +93,13 @@ struct ConnectHandshake: ~Copyable {
 
   /// Called with a response that doesn't open the tunnel. Throws an error unless the response is a 407 to which the handshake can
   /// respond with another request.
-  private mutating func answer(_ head: ResponseHead) throws(ProxyError) {
+  private mutating func answer(_ head: ResponseHead, _ framing: BodyFraming) throws(ProxyError) {
     let refusal = refusal(head)
-    guard head.status == 407, requestCount < Self.requestsMax, case .send(let value) = react?(head) else {
-      throw refusal
-    }
+    // A body without a length ends when the proxy closes the connection, so there can be no next request on it. The proxy may not
+    // close it for a long time.
+    guard head.status == 407, framing != .untilClose, requestCount < Self.requestsMax,
+      case .send(let value) = react?(head)
+    else { throw refusal }
     answered = (refusal, value)
   }
 

@@ -26,9 +26,7 @@ public struct RedirectRule: Sendable, Hashable {
   public func next(
     after head: ResponseHead, to request: EngineRequest, count: Int
   ) throws(EngineError) -> EngineRequest? {
-    guard [301, 302, 303, 307, 308].contains(head.status), let location = head.fields.first("Location") else {
-      return nil
-    }
+    guard [301, 302, 303, 307, 308].contains(head.status), let location = Self.location(of: head) else { return nil }
     let origin = request.uri.origin
     guard count < countMax else {
       throw EngineError(
@@ -52,6 +50,22 @@ public struct RedirectRule: Sendable, Hashable {
       throw EngineError(.bodyNotReplayable, .receive, origin, progress: .responseBegan)
     }
     return next
+  }
+
+  /// Returns the value of the first Location field, or nil if there is none.
+  ///
+  /// If the value isn't UTF-8, each byte above 0x7F is percent-encoded, so that the server receives the same bytes in the next
+  /// request. Servers send such values if their paths are in an older charset, such as ISO 8859-1.
+  private static func location(of head: ResponseHead) -> String? {
+    guard let bytes = head.fields.valueBytes("Location") else { return nil }
+    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    return bytes.reduce(into: "") { text, byte in
+      if byte < 0x80 {
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        text += "%" + String(byte, radix: 16, uppercase: true)
+      }
+    }
   }
 
   /// Returns `request` as a redirect with this status changes it, but still with the original URI.

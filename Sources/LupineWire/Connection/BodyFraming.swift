@@ -32,10 +32,13 @@ struct MessageFraming {
     for index in head.fields.lines.indices {
       let line = head.fields.lines[index]
       switch line.nameCount {
-      case 10 where head.fields.matches(line.name, "connection"):
+      // Old proxies announce the end of the connection in Proxy-Connection (RFC 9112 §C.2.2). Its `keep-alive` is ignored,
+      // because it may have come from another connection, through a proxy that doesn't know the field.
+      case 10 where head.fields.matches(line.name, "connection"),
+        16 where head.fields.matches(line.name, "proxy-connection"):
         head.fields.forEachElement(of: line.value) { option in
           if head.fields.matches(option, "close") { close = true }
-          if head.fields.matches(option, "keep-alive") { keepAlive = true }
+          if line.nameCount == 10, head.fields.matches(option, "keep-alive") { keepAlive = true }
         }
       case 14 where !isBodiless && head.fields.matches(line.name, "content-length"):
         length = try Self.contentLength(line.value, of: head.fields, earlier: length)

@@ -82,6 +82,7 @@ extension Misbehaviour {
   private static let announced: [Misbehaviour] = [
     reply("announces close but keeps the connection open", say("Connection: close"), .closed("ok")),
     reply("announces CLOSE among other options", say("Connection: foo, CLOSE ,bar"), .closed("ok")),
+    reply("announces close in Proxy-Connection", say("Proxy-Connection: close"), .closed("ok")),
     reply("announces keep-alive and close", say("Connection: keep-alive\r\nConnection: close"), .closed("ok")),
     reply("announces keep-alive but closes", say("Connection: keep-alive"), then: .closes, .closed("ok")),
     reply("closes without announcing it", say("A: b"), then: .closes, .closed("ok")),

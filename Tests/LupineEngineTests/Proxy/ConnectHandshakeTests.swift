@@ -193,6 +193,8 @@ struct ConnectHandshakeTests {
     arguments: [
       ("HTTP/1.1 407 X\r\nProxy-Authenticate: X 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", 1),
       ("HTTP/1.0 407 X\r\nProxy-Authenticate: X 1\r\nContent-Length: 0\r\n\r\n", 1),
+      ("HTTP/1.1 407 X\r\nProxy-Authenticate: X 1\r\nProxy-Connection: close\r\nContent-Length: 0\r\n\r\n", 1),
+      ("HTTP/1.1 407 X\r\nProxy-Authenticate: X 1\r\n\r\n", 1),
       ("HTTP/1.1 407 X\r\nProxy-Authenticate: X\r\nContent-Length: 0\r\n\r\n", 1),
       ("HTTP/1.1 407 X\r\nProxy-Authenticate: X 1\r\nContent-Length: 0\r\n\r\n", ConnectHandshake.requestsMax),
       (

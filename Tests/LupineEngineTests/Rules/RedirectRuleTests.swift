@@ -128,6 +128,27 @@ struct RedirectRuleTests {
     #expect(try target(location, from: uri)?.description == expected)
   }
 
+  @Test(
+    "the client percent-encodes the bytes of a Location that isn't UTF-8, so that the server receives the same bytes",
+    arguments: [
+      ("/caf\u{E9}?\u{FF}", "http://a/caf%E9?%FF"), ("/\u{C3}", "http://a/%C3"),
+      ("http://b/%20\u{80}", "http://b/%20%80"), ("/\u{C3}\u{A9}", "http://a/%C3%A9"),
+    ])
+  func otherCharset(location: String, expected: String) throws {
+    // Each character stands for one byte.
+    let head = try ResponseHead.redirect(toBytes: location.unicodeScalars.map { UInt8($0.value) })
+    #expect(try RedirectRule().next(after: head, to: try request("http://a/"), count: 0)?.uri.description == expected)
+  }
+
+  @Test("the client refuses a redirect to a host whose name isn't UTF-8")
+  func hostInOtherCharset() throws {
+    let head = try ResponseHead.redirect(toBytes: Array("http://caf".utf8) + [0xE9] + Array("/".utf8))
+    let error = #expect(throws: EngineError.self) {
+      try RedirectRule().next(after: head, to: try request("http://a/"), count: 0)
+    }
+    #expect(error?.code == .malformedResponse)
+  }
+
   @Test("the client doesn't send credentials that a redirect's Location field contains")
   func userInfo() throws {
     let next = try RedirectRule().next(

@@ -127,6 +127,26 @@ import Testing
     }
   }
 
+  @Test("a redirect to a path in ISO 8859-1 leads to the path with the same bytes")
+  func otherCharset() async throws {
+    try await withOrigin { peer in
+      while let request = try peer.readRequest() {
+        guard request.target == "/" else {
+          try peer.respond(status: 200, body: Array(request.target.utf8))
+          continue
+        }
+        try peer.send(Array("HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /caf".utf8) + [0xE9])
+        try peer.send("\r\n\r\n")
+      }
+    } _: { origin in
+      try await withSession { session in
+        let response = await session.request(origin.url).serializingString().response
+        #expect(response.value == "/caf%E9")
+        #expect(response.response?.url?.absoluteString == "\(origin.url)/caf%E9")
+      }
+    }
+  }
+
   @Test("a redirected HEAD request uses HEAD again")
   func head() async throws {
     let base = try await TestServers.httpbin

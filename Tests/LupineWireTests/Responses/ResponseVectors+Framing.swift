@@ -105,7 +105,16 @@ extension ResponseVector {
       "HTTP/1.1 103 E\r\nConnection: close\r\n\r\nHTTP/1.1 204 N\r\n\r\n", informational: [103], status: 204,
       reason: "N"),
     .good("an empty Connection", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: ,\r\n\r\n"),
-    .good("Proxy-Connection is ignored", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nProxy-Connection: close\r\n\r\n"),
+    .good(
+      "close in Proxy-Connection", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nProxy-Connection: a, Close\r\n\r\n",
+      close: .serverAskedForClose),
+    .good(
+      "keep-alive in Proxy-Connection is ignored",
+      "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nProxy-Connection: keep-alive\r\nConnection: close\r\n\r\n",
+      close: .serverAskedForClose),
+    .good(
+      "close in a field with a name as long as Proxy-Connection",
+      "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nProxy-Connectiom: close\r\n\r\n"),
     .good("HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi", body: "hi", close: .http10WithoutKeepAlive),
     .good(
       "HTTP/1.0 with keep-alive", "HTTP/1.0 200 OK\r\nContent-Length: 2\r\nConnection: Keep-Alive\r\n\r\nhi", body: "hi"
