@@ -166,6 +166,7 @@ import Testing
         "Sources/LupineURLSession/Tasks/URLSessionDownloadTask.swift": 1,
         "Sources/LupineURLSession/Tasks/URLSessionTask.swift": 1,
         "Sources/LupineURLSession/Messages/URLResponse.swift": 1,
+        "Sources/LupineURLSession/Messages/URLRequest.swift": 1,
         "Sources/LupineEngine/EngineRequest.swift": 1,
         "Sources/LupineReactor/Loop/EventLoop.swift": 1,
       ])
