@@ -147,7 +147,10 @@ final class SimulatedNetwork: Network {
       let isReadable = stream.isReadable && interest.contains(.readable) || stream.isBad
       let isWritable = stream.isWritable && interest.contains(.writable) || stream.isBad
       if isReadable || isWritable {
-        ready.append(Poller.Event(token: token, isReadable: isReadable, isWritable: isWritable))
+        ready.append(
+          Poller.Event(
+            token: token, isReadable: isReadable, isWritable: isWritable,
+            hasPeerClosed: stream.isAtEnd && interest.contains(.readable)))
       } else if case .connected = stream.state, world.random.chance(3) {
         spurious.append(
           Poller.Event(

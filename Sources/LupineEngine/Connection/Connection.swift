@@ -49,9 +49,13 @@ final class Connection {
   @exclusivity(unchecked) var isPostponed = false
   /// The events for which the poller watches the connection's socket.
   @exclusivity(unchecked) var interest: Poller.Interest
-  /// Whether the connection may have unread bytes that the poller hasn't reported. True if the latest read filled its buffer, if
-  /// the socket object holds received bytes, or if the poller hasn't watched the connection since the latest read.
+  /// Whether the connection may have unread bytes that the poller hasn't reported, or its end. True if the latest read filled its
+  /// buffer, if the socket object holds received bytes, if the peer has closed the connection, or if the poller hasn't watched the
+  /// connection since the latest read.
   @exclusivity(unchecked) var mayHoldMore = false
+  /// Whether the poller has reported that the peer has closed the connection in its direction. The end of the connection then
+  /// follows the bytes that it still holds.
+  @exclusivity(unchecked) var hasPeerClosed = false
   /// The error of a send that failed, or nil. After this error, the loop sends nothing more, but still reads bytes that the server
   /// had already sent.
   @exclusivity(unchecked) var sendFailure: Failure?

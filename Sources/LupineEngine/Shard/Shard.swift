@@ -146,6 +146,7 @@ final class Shard {
     now = network.now
     let id = ConnectionID(rawValue: event.token)
     if let connection = connections[id] {
+      if event.hasPeerClosed { connection.hasPeerClosed = true }
       if event.isWritable { pump(connection) }
       // The poller reports errors even if it doesn't watch for input. A paused sink must receive its earlier bytes first, and a
       // postponed connection is read after the events.

@@ -10,12 +10,12 @@ internal import Glibc
 package struct Poller: ~Copyable, Sendable {
   /// The events for which a descriptor is watched. Errors and hang-ups are always reported.
   package struct Interest: OptionSet, Sendable {
-    /// The events as epoll's bits (EPOLLIN, EPOLLOUT).
+    /// The events as epoll's bits (EPOLLIN, EPOLLRDHUP, EPOLLOUT).
     package let rawValue: UInt32
     /// Creates a set of events from epoll's bits.
     package init(rawValue: UInt32) { self.rawValue = rawValue }
     /// The event that data, or the end of the data, can be read.
-    package static let readable = Interest(rawValue: EPOLLIN.rawValue)
+    package static let readable = Interest(rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue)
     /// The event that data can be written, or that an attempt to connect has ended.
     package static let writable = Interest(rawValue: EPOLLOUT.rawValue)
   }
@@ -28,6 +28,15 @@ package struct Poller: ~Copyable, Sendable {
     package let isReadable: Bool
     /// Whether data can be written, or an attempt to connect has succeeded or failed.
     package let isWritable: Bool
+    /// Whether the peer has closed the connection in its direction, so that the data that can be read now is the last.
+    package let hasPeerClosed: Bool
+
+    package init(token: UInt64, isReadable: Bool, isWritable: Bool, hasPeerClosed: Bool = false) {
+      self.token = token
+      self.isReadable = isReadable
+      self.isWritable = isWritable
+      self.hasPeerClosed = hasPeerClosed
+    }
   }
 
   private let descriptor: FileDescriptor
@@ -79,7 +88,8 @@ package struct Poller: ~Copyable, Sendable {
         Event(
           token: event.data.u64,
           isReadable: event.events & (EPOLLIN.rawValue | bad) != 0,
-          isWritable: event.events & (EPOLLOUT.rawValue | bad) != 0))
+          isWritable: event.events & (EPOLLOUT.rawValue | bad) != 0,
+          hasPeerClosed: event.events & EPOLLRDHUP.rawValue != 0))
     }
   }
 

@@ -30,6 +30,9 @@ final class ScriptedSocket: StreamSocket {
 
   init(number: CInt) { self.number = number }
 
+  /// Whether the peer has closed the connection, even if the client hasn't received all bytes yet.
+  var hasPeerClosed: Bool { if case .end = arrivals.last { true } else { false } }
+
   func finishConnecting() {}
 
   func receive(into buffer: inout [UInt8], from offset: Int) -> Int? {
@@ -108,7 +111,8 @@ final class ScriptedNetwork: Network {
     return [
       Poller.Event(
         token: token, isReadable: interest.contains(.readable) && !socket.arrivals.isEmpty,
-        isWritable: interest.contains(.writable) && socket.roomBytes > 0)
+        isWritable: interest.contains(.writable) && socket.roomBytes > 0,
+        hasPeerClosed: interest.contains(.readable) && socket.hasPeerClosed)
     ]
   }
 }

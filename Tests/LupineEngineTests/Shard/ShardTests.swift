@@ -65,14 +65,17 @@ struct ShardTests {
     }
   }
 
-  @Test("the client doesn't reuse a connection that the server closed together with the response")
-  func endBehindResponse() async throws {
+  @Test(
+    "the client doesn't reuse a connection that the server closed together with the response",
+    arguments: [true, false])
+  func endBehindResponse(fillsBuffer: Bool) async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
     let sinks = try (0..<2).map { _ in stage.submit(try request()).1 }
     stage.turn()
     let socket = try #require(stage.network.sockets.first)
     stage.turn(socket)
-    socket.arrivals = [.bytes(fillingResponse()), .end]
+    let response = fillsBuffer ? fillingResponse() : Array("HTTP/1.1 204 No Content\r\n\r\n".utf8)
+    socket.arrivals = [.bytes(response), .end]
     stage.turn(socket)
     #expect(await sinks[0].outcome.metrics?.closeReason == .closedByPeer)
     #expect(stage.network.sockets.last !== socket)
