@@ -47,6 +47,17 @@ extension SessionManager {
     }
   }
 
+  /// Passes the `URLRequest` to `upload`. If it can't be created, returns an upload that fails with the error.
+  func startUpload(
+    to url: any URLConvertible, _ method: HTTPMethod, _ headers: HTTPHeaders?, _ upload: (URLRequest) -> UploadRequest
+  ) -> UploadRequest {
+    do {
+      return upload(try URLRequest(url: url, method: method, headers: headers))
+    } catch {
+      return startUpload { throw error }
+    }
+  }
+
   private func adapt(_ request: URLRequest) throws -> URLRequest { try adapter?.adapt(request) ?? request }
 
   /// Creates a request from the source that `make` returns, and starts the request.

@@ -217,12 +217,7 @@ open class SessionManager: @unchecked Sendable {
   open func upload(
     _ fileURL: URL, to url: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil
   ) -> UploadRequest {
-    do {
-      let urlRequest = try URLRequest(url: url, method: method, headers: headers)
-      return upload(fileURL, with: urlRequest)
-    } catch {
-      return startUpload { throw error }
-    }
+    startUpload(to: url, method, headers) { upload(fileURL, with: $0) }
   }
 
   /// Creates an upload of a file with a `URLRequest`.
@@ -236,12 +231,7 @@ open class SessionManager: @unchecked Sendable {
   open func upload(
     _ data: Data, to url: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil
   ) -> UploadRequest {
-    do {
-      let urlRequest = try URLRequest(url: url, method: method, headers: headers)
-      return upload(data, with: urlRequest)
-    } catch {
-      return startUpload { throw error }
-    }
+    startUpload(to: url, method, headers) { upload(data, with: $0) }
   }
 
   /// Creates an upload of data with a `URLRequest`.
@@ -256,12 +246,7 @@ open class SessionManager: @unchecked Sendable {
   open func upload(
     _ stream: InputStream, to url: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil
   ) -> UploadRequest {
-    do {
-      let urlRequest = try URLRequest(url: url, method: method, headers: headers)
-      return upload(stream, with: urlRequest)
-    } catch {
-      return startUpload { throw error }
-    }
+    startUpload(to: url, method, headers) { upload(stream, with: $0) }
   }
 
   /// Creates an upload of a stream with a `URLRequest`. The stream can be read only once.

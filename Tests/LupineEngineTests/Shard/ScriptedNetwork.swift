@@ -2,8 +2,10 @@
 
 @testable import LupineEngine
 @testable import LupineReactor
+import LupineOrigin
 import LupineTLS
 import LupineWire
+import Testing
 
 /// A client's socket for tests. The test plays the peer: it sets the bytes to receive, and reads the bytes sent.
 final class ScriptedSocket: StreamSocket {
@@ -147,6 +149,19 @@ final class ShardStage {
     let (id, sink) = (inbox.nextExchangeID(), RecordingSink())
     inbox.send(.submit(Submission(id, request, to: sink, windowBytes: windowBytes)))
     return (id, sink)
+  }
+
+  /// Submits the stage's first request, and completes it with a 204 response. Returns the request's number and the socket of its
+  /// connection, which is then idle.
+  func completeFirstRequest() throws -> (ExchangeID, ScriptedSocket) {
+    let (id, sink) = submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))
+    turn()
+    let socket = try #require(network.sockets.first)
+    turn(socket)
+    socket.arrivals = [.bytes(Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))]
+    turn(socket)
+    try #require(sink.finished.isOpen)
+    return (id, socket)
   }
 
   /// Runs one iteration of the loop in which the poller reports an error of the socket. The poller reports errors even if the

@@ -78,13 +78,7 @@ struct ShardSendingTests {
   @Test("the client doesn't send a POST on another connection if it has already written a part to the first connection")
   func failsAfterPart() async throws {
     let stage = ShardStage()
-    let (_, first) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))
-    stage.turn()
-    let socket = try #require(stage.network.sockets.first)
-    stage.turn(socket)
-    socket.arrivals = [.bytes(Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))]
-    stage.turn(socket)
-    try #require(first.finished.isOpen)
+    let (_, socket) = try stage.completeFirstRequest()
     (socket.arrivals, socket.sent, socket.roomBytes) = ([], [], 1_000)
     // Within one flush, the kernel accepts a part of the bytes and then reports an error.
     socket.onSend = { [unowned socket] in socket.sendFailure = Self.brokenPipe }
