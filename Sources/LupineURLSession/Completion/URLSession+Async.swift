@@ -1,4 +1,4 @@
-// URLSession+Async: async methods that return a response's body or file.
+// URLSession+Async: async methods that return a response's body or file, and async forms of the session's other methods.
 
 public import Foundation
 import Synchronization
@@ -111,6 +111,42 @@ extension URLSession {
       cancellation.cancel()
     }
     return try outcome.get()
+  }
+}
+
+extension URLSession {
+  /// The tasks that were resumed and haven't completed, oldest first. See ``getAllTasks(completionHandler:)``.
+  public var allTasks: [URLSessionTask] {
+    get async { await firstValue { self.getAllTasks(completionHandler: $0) } }
+  }
+
+  /// The tasks that were resumed and haven't completed: the data tasks, the upload tasks and the download tasks. Each array starts
+  /// with the oldest task. See ``getTasksWithCompletionHandler(_:)``.
+  public var tasks: ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
+    get async {
+      await firstValue { done in
+        self.getTasksWithCompletionHandler { data, uploads, downloads in done((data, uploads, downloads)) }
+      }
+    }
+  }
+
+  /// Makes later requests open new connections. See ``flush(completionHandler:)``.
+  public func flush() async {
+    await firstValue { (done: @escaping @Sendable (Bool) -> Void) in self.flush { done(true) } }
+  }
+
+  /// Removes the session's cookies, credentials and cached responses. See ``reset(completionHandler:)``.
+  public func reset() async {
+    await firstValue { (done: @escaping @Sendable (Bool) -> Void) in self.reset { done(true) } }
+  }
+}
+
+extension URLSessionDownloadTask {
+  /// Cancels the task, and keeps the partial file if the download can be resumed. See ``cancel(byProducingResumeData:)``.
+  ///
+  /// - Returns: The resume data for ``URLSession/downloadTask(withResumeData:)``, or nil if the download can't be resumed.
+  public func cancelByProducingResumeData() async -> Data? {
+    await firstValue { self.cancel(byProducingResumeData: $0) }
   }
 }
 

@@ -101,12 +101,13 @@ package final class EngineClient: CacheUpstream, Sendable {
     default: break
     }
     addContentType(of: request, to: &fields)
-    guard request.body.isEmpty || request.httpMethod != "GET" else {
+    let body = body ?? RequestBody(of: request)
+    guard body.isEmpty || request.httpMethod != "GET" else {
       let text = "\(ReadableText.url(request.url)): a GET request can't have a body. Use another method."
       throw URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: text])
     }
     var converted = EngineRequest(
-      method: request.httpMethod ?? "GET", uri: uri, fields: fields, body: body ?? RequestBody(of: request),
+      method: request.httpMethod ?? "GET", uri: uri, fields: fields, body: body,
       timeouts: request.explicitTimeoutInterval.map { settings.timeouts(everyPhase: $0) } ?? timeouts)
     if let options = request.options { apply(options, to: &converted) } else { converted.connection = connection }
     return converted

@@ -154,7 +154,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   open override var description: String {
     let name = sessionDescription.map { "\($0), " } ?? ""
     let state = isValid ? "valid" : "invalidated"
-    return "\(type(of: self))(\(name)\(ReadableText.count(tasks.count, "task")), \(state))"
+    return "\(type(of: self))(\(name)\(ReadableText.count(uncompletedTasks.count, "task")), \(state))"
   }
 
   // MARK: Tasks

@@ -101,13 +101,13 @@ extension URLSession {
   }
 
   /// The session's tasks that haven't completed, oldest first.
-  var tasks: [URLSessionTask] { mutableState.withLock { $0.tasks.members }.sorted { $0.number < $1.number } }
+  var uncompletedTasks: [URLSessionTask] { mutableState.withLock { $0.tasks.members }.sorted { $0.number < $1.number } }
 
   /// Whether the session has no tasks, other than completed ones.
   var isIdle: Bool { mutableState.withLock { $0.tasks.members.isEmpty } }
 
   /// The tasks that were resumed and haven't completed, oldest first. Empty if the session has been invalidated.
-  var listedTasks: [URLSessionTask] { isValid ? tasks.filter(\.isListed) : [] }
+  var listedTasks: [URLSessionTask] { isValid ? uncompletedTasks.filter(\.isListed) : [] }
 
   // MARK: Invalidation
 

@@ -145,7 +145,65 @@ import Testing
     }
   }
 
+  @Test("an upload task whose method is GET fails without a request, unless its body is empty")
+  func get() async throws {
+    try await withServer {
+      $0.uploadReply
+    } _: { origin in
+      try await withFolder { folder in
+        let file = try folder.patternFile(3)
+        for make in [
+          { (session: URLSession, request: URLRequest) in session.uploadTask(with: request, from: Data([1])) },
+          { $0.uploadTask(with: $1, fromFile: file) }, { $0.uploadTask(withStreamedRequest: $1) },
+        ] {
+          let (witness, task, error) = try await run(
+            to: origin.url, method: "GET", UploadWitness { _ in .pattern(3) }, make)
+          #expect((error as? URLError)?.code == .dataLengthExceedsMaximum && task.response == nil)
+          #expect(witness.streamCount == 0 && witness.progress.isEmpty)
+        }
+        #expect(origin.requestCount == 0)
+        let (witness, _, error) = try await run(to: origin.url, method: "GET") { $0.uploadTask(with: $1, from: Data()) }
+        #expect(error == nil && witness.text.hasPrefix("GET ") && witness.text.hasSuffix(" 0 true"))
+      }
+    }
+  }
+
+  @Test("a data task with data as its body reports its progress, also for the method HEAD", arguments: ["POST", "HEAD"])
+  func dataTaskProgress(method: String) async throws {
+    try await withServer {
+      $0.uploadReply
+    } _: { origin in
+      let witness = UploadWitness()
+      try await withSession(delegate: witness) { session in
+        var request = origin.request("/", method)
+        request.httpBody = Pattern.data(5000)
+        let task = session.dataTask(with: request)
+        #expect(task.countOfBytesExpectedToSend == 5000)
+        task.resume()
+        #expect(await witness.end() == nil)
+        #expect(witness.text == (method == "HEAD" ? "" : "POST 5000 5000 true"))
+        #expect(task.countOfBytesSent == 5000)
+        expectProgress(witness, endsAt: 5000, of: 5000)
+      }
+    }
+  }
+
   // MARK: Repeated bodies
+
+  @Test("a data task without a body requests no body stream when the request is sent again", arguments: ["/307", "/401"])
+  func noBody(path: String) async throws {
+    try await withServer {
+      $0.uploadReply
+    } _: { origin in
+      let witness = UploadWitness { _ in .pattern(3) }
+      try await withSession(delegate: witness) { session in
+        session.dataTask(with: origin.request(path, "POST")).resume()
+        #expect(await witness.end() == nil)
+        #expect(witness.text.hasPrefix("POST ") && witness.text.hasSuffix(" 0 true"))
+        #expect(witness.streamCount == 0 && witness.progress.isEmpty && origin.requestCount == 2)
+      }
+    }
+  }
 
   @Test(
     "if a challenge or redirect requires the body again, the task requests a new stream, and its counts never decrease",
