@@ -4,6 +4,7 @@ import Foundation
 import LupineEngine
 import LupineOrigin
 import LupineTestSupport
+import Synchronization
 import Testing
 
 @testable import LupineURLSession
@@ -16,18 +17,22 @@ import Testing
     } _: { origin in
       try await withSession { session in
         let states = Notes()
-        let queue = session.delegateQueue
+        let key = DispatchSpecificKey<Bool>()
+        session.delegateQueue.underlyingQueue?.setSpecific(key: key, value: true)
         let result = await outcome { handler in
+          let made = Mutex<URLSessionTask?>(nil)
           let task = session.dataTask(with: origin.request("/a")) { data, response, error in
-            states.add("\(OperationQueue.current === queue)")
+            let (isOnQueue, task) = (DispatchQueue.getSpecific(key: key) == true, made.withLock { $0 })
+            states.add("\(isOnQueue) \(task?.state == .completed) \(task?.response === response)")
             handler(data, response, error)
           }
+          made.withLock { $0 = task }
           return task
         }
         #expect(result.text == "GET /a" && result.status == 200 && result.error == nil)
         let byURL = await outcome { session.dataTask(with: URL(string: origin.url + "/b")!, completionHandler: $0) }
         #expect(byURL.text == "GET /b")
-        #expect(states.all.count == 1)
+        #expect(states.all == ["true true true"])
       }
     }
   }
@@ -41,6 +46,26 @@ import Testing
         let result = await outcome { session.dataTask(with: origin.request(), completionHandler: $0) }
         #expect(result.data == Data() && result.status == 404 && result.error == nil)
       }
+    }
+  }
+
+  @Test("a 401 is delivered with its body if the delegate has no method for challenges, or the 401 has no challenge")
+  func unanswered() async throws {
+    final class Silent: NSObject, URLSessionDataDelegate, Sendable {}
+    try await withServer { request in
+      let fields: Fields = request.path == "/none" ? [:] : ["WWW-Authenticate": "Basic realm=\"r\""]
+      return Reply(status: 401, fields: fields, .bytes(Array("no".utf8)))
+    } _: { origin in
+      let delegates: [(any URLSessionDelegate)?] = [nil, Silent(), NotingDelegate()]
+      for (delegate, paths) in zip(delegates, [["/", "/none"], ["/", "/none"], ["/none"]]) {
+        try await withSession(delegate: delegate) { session in
+          for path in paths {
+            let result = await outcome { session.dataTask(with: origin.request(path), completionHandler: $0) }
+            #expect(result.status == 401 && result.text == "no" && result.error == nil)
+          }
+        }
+      }
+      #expect(origin.requestCount == 5)
     }
   }
 

@@ -101,6 +101,21 @@ import Testing
     #expect(request.allHTTPHeaderFields == nil)
   }
 
+  @Test("a request whose URL is relative to a base is sent to the absolute URL")
+  func relativeURL() async throws {
+    try await withServer {
+      .text($0.path)
+    } _: { origin in
+      try await withSession { session in
+        var request = origin.request()
+        request.url = URL(string: "b", relativeTo: URL(string: origin.url + "/a/"))
+        #expect(request.url?.relativeString == "b")
+        let (data, response) = try await session.data(for: request)
+        #expect(data == Data("/a/b".utf8) && response.url?.absoluteString == origin.url + "/a/b")
+      }
+    }
+  }
+
   @Test("NSURLRequest objects are compared and hashed by value, and convert to and from URLRequest")
   func requestObjects() throws {
     let mutable = NSMutableURLRequest(url: Self.url, cachePolicy: .reloadIgnoringCacheData, timeoutInterval: 7)
@@ -215,6 +230,9 @@ import Testing
         _ = try await session.data(for: origin.request())
         #expect(origin.connectionCount == 2)
         #expect(await settles { origin.openConnectionCount == 1 })
+        await session.flush()
+        _ = try await session.data(for: origin.request())
+        #expect(origin.connectionCount == 3)
         let storages = (session.configuration.httpCookieStorage, session.configuration.urlCredentialStorage)
         let space = URLProtectionSpace(
           host: "h.example", port: 80, protocol: "http", realm: "r",
@@ -225,6 +243,10 @@ import Testing
         #expect(storages.0?.cookies?.count == 1 && storages.1?.credentials(for: space)?.count == 2)
         await withCheckedContinuation { continuation in session.reset { continuation.resume() } }
         #expect(storages.0?.cookies?.isEmpty == true && storages.1?.credentials(for: space)?.isEmpty ?? true)
+        _ = try await session.data(for: origin.request())
+        #expect(storages.0?.cookies?.count == 1)
+        await session.reset()
+        #expect(storages.0?.cookies?.isEmpty == true)
       }
     }
   }

@@ -41,7 +41,9 @@ extension URLSession {
     }
   }
 
-  @Test("getAllTasks and getTasksWithCompletionHandler list the tasks that were resumed and haven't ended")
+  @Test(
+    "getAllTasks, getTasksWithCompletionHandler and their async forms list the tasks that were resumed and haven't ended"
+  )
   func list() async throws {
     try await withServer { _ in
       .hold
@@ -61,9 +63,13 @@ extension URLSession {
         session.getTasksWithCompletionHandler { continuation.resume(returning: [$0.count, $1.count, $2.count]) }
       }
       #expect(kinds == [1, 0, 1])
+      let tasks = await session.tasks
+      #expect(tasks.0 == [running] && tasks.1.isEmpty && tasks.2 == [suspended])
+      #expect(await session.allTasks == [running, suspended])
       #expect(fresh.state == .suspended)
       session.finishTasksAndInvalidate()
       #expect(await session.listed.isEmpty)
+      #expect(await session.allTasks.isEmpty)
       session.invalidateAndCancel()
       for task in [fresh, running, suspended] { #expect(await settles { task.state == .completed }) }
     }

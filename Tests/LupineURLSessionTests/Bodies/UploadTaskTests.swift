@@ -168,7 +168,8 @@ import Testing
     }
   }
 
-  @Test("a data task with data as its body reports its progress, also for the method HEAD", arguments: ["POST", "HEAD"])
+  @Test(
+    "a data task with data as its body reports its progress, also for the method HEAD", arguments: ["POST", "HEAD"])
   func dataTaskProgress(method: String) async throws {
     try await withServer {
       $0.uploadReply
@@ -190,7 +191,8 @@ import Testing
 
   // MARK: Repeated bodies
 
-  @Test("a data task without a body requests no body stream when the request is sent again", arguments: ["/307", "/401"])
+  @Test(
+    "a data task without a body requests no body stream when the request is sent again", arguments: ["/307", "/401"])
   func noBody(path: String) async throws {
     try await withServer {
       $0.uploadReply

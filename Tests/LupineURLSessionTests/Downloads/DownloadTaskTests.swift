@@ -103,6 +103,7 @@ import Testing
         // A call after the task has ended returns the same resume data.
         let again = await withCheckedContinuation { continuation in task.cancel { continuation.resume(returning: $0) } }
         #expect(again == data)
+        #expect(await task.cancelByProducingResumeData() == data)
 
         let rest = session.downloadTask(withResumeData: resumeData)
         rest.resume()
@@ -133,8 +134,7 @@ import Testing
         let error = try #require(await delegate.ended.next() as? URLError)
         let left = try #require(error.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
         let second = session.downloadTask(withResumeData: left)
-        let same = await withCheckedContinuation { continuation in second.cancel { continuation.resume(returning: $0) }
-        }
+        let same = await second.cancelByProducingResumeData()
         #expect(try same.map { try ResumeData($0) } == ResumeData(left))
         _ = await delegate.ended.next()
         let third = session.downloadTask(withResumeData: left)

@@ -1,0 +1,91 @@
+// Redirected tasks: the requests that a task's properties and its delegate's calls contain, and the URL in its error.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import LupineTestSupport
+import Testing
+
+@testable import LupineURLSession
+
+@Suite(.timeLimit(.minutes(10))) struct RedirectedTaskTests {
+  /// A delegate that records the requests that redirects propose and the task's end. It follows redirects unless `isSilent` is true.
+  private final class Witness: NSObject, URLSessionDataDelegate {
+    let proposed = Recorder<URLRequest>()
+    let ended = Recorder<(any Error)?>()
+    private let isSilent: Bool
+
+    init(isSilent: Bool = false) { self.isSilent = isSilent }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+      newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+      proposed.record(request)
+      if !isSilent { completionHandler(request) }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+      ended.record(error)
+    }
+  }
+
+  @Test("the request that a redirect proposes has the fields, timeout and cache policy of the task's original request")
+  func proposal() async throws {
+    try await withServer { request in
+      request.path == "/there" ? .text("there") : Reply(status: 302, fields: ["Location": "/there"])
+    } _: { origin in
+      let witness = Witness()
+      try await withSession(delegate: witness) { session in
+        var request = origin.request("/moved")
+        request.timeoutInterval = 77
+        request.cachePolicy = .reloadIgnoringLocalCacheData
+        request.mainDocumentURL = URL(string: origin.url)
+        request.setValue("1", forHTTPHeaderField: "X-Own")
+        let (original, target) = (request, URL(string: origin.url + "/there"))
+        request.url = target
+        let task = session.dataTask(with: original)
+        task.resume()
+        #expect(await witness.proposed.next() == request)
+        let end = try #require(await witness.ended.next())
+        #expect(end == nil && task.originalRequest == original)
+        #expect(task.currentRequest == request && task.response?.url == target)
+      }
+    }
+  }
+
+  @Test("the error after too many redirects contains the URL of the last request")
+  func limit() async throws {
+    // The path is the number of redirects so far.
+    try await withServer { request in
+      Reply(status: 302, fields: ["Location": "/\((Int(request.path.dropFirst()) ?? 0) + 1)"])
+    } _: { origin in
+      try await withSession {
+        $0.redirectRule.countMax = 3
+      } _: { session in
+        let result = await outcome { session.dataTask(with: origin.request("/0"), completionHandler: $0) }
+        let error = try #require(result.error as? URLError)
+        #expect(error.code == .httpTooManyRedirects && error.failingURL == URL(string: origin.url + "/3"))
+        #expect(result.data == nil && origin.requestCount == 4)
+      }
+    }
+  }
+
+  @Test("a task whose delegate never answers a redirect stays in progress until it is cancelled")
+  func silent() async throws {
+    try await withServer { _ in
+      Reply(status: 302, fields: ["Location": "/there"])
+    } _: { origin in
+      let witness = Witness(isSilent: true)
+      try await withSession(delegate: witness) { session in
+        let task = session.dataTask(with: origin.request())
+        task.resume()
+        #expect(await witness.proposed.next()?.url?.path == "/there")
+        #expect(task.state == .running && origin.requestCount == 1)
+        task.cancel()
+        #expect((await witness.ended.next() as? URLError)?.code == .cancelled)
+        #expect(origin.requestCount == 1)
+      }
+    }
+  }
+}
