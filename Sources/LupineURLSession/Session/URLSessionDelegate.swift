@@ -180,7 +180,7 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
   ///
   /// When `completionHandler` is called, on any thread, the session stores the response in its
   /// ``URLSessionConfiguration/urlCache``. Then the task completes. Nothing is stored if the session has no cache, or if HTTP's
-  /// caching rules forbid storing the returned response.
+  /// caching rules forbid storing the returned response. Not called for a body of more than 4 MiB that the cache can't store.
   ///
   /// - Parameters:
   ///   - session: The session of the task.

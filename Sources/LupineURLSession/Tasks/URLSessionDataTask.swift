@@ -10,8 +10,8 @@ import Synchronization
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   /// The bytes of the body that were received so far. If the cache can't store the response, the task uses these bytes for the
   /// `CachedURLResponse` that it proposes to its delegate. Empty if the task has a receive window or an owner, or if its delegate
-  /// doesn't decide about caching.
-  private let body = Mutex(Data())
+  /// doesn't decide about caching. Nil if the body has more than `proposedBytesMax` bytes.
+  private let body = Mutex<Data?>(Data())
   private let cachingDecision = Mutex(CachingDecision.notNeeded)
 
   /// The state of the delegate's decision about storing the response in the cache. After the decision, the task completes.
@@ -22,6 +22,10 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     /// The delegate has decided, or the task was canceled and no longer waits for the decision.
     case made
   }
+
+  /// The maximum length, in bytes, of a body that the task keeps in order to propose its response to the delegate: 4 MiB, the
+  /// memory capacity of the shared cache. If a body is longer and the cache can't store it, the delegate isn't asked.
+  private static let proposedBytesMax = 4 << 20
 
   override init(_ session: URLSession, _ request: URLRequest?, identifier: Int) {
     super.init(session, request, identifier: identifier)
@@ -74,10 +78,16 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     guard let (session, delegates) = notified, let delegate = delegates.data else {
       return extendWindow(by: data.count)
     }
-    if windowBytes == nil, owner == nil, delegates.selective?.needsCachingDecision(for: self) ?? true {
-      body.withLock { $0.append(data) }
-    }
+    if windowBytes == nil, owner == nil, delegates.selective?.needsCachingDecision(for: self) ?? true { keep(data) }
     delegate.urlSession(session, dataTask: self, didReceive: data)
+  }
+
+  /// Keeps a part of the body for the response that is proposed to the delegate. If the body becomes too long, keeps none of it.
+  private func keep(_ data: Data) {
+    body.withLock { body in
+      guard let count = body?.count else { return }
+      if data.count > Self.proposedBytesMax - count { body = nil } else { body?.append(data) }
+    }
   }
 
   /// The use of the session's cache by this task: the cache can answer the task's requests.
@@ -131,8 +141,10 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   /// Foundation, the task asks the delegate about each response from the server with a 2xx status code and without `no-store`.
   private func unstorable(_ delegates: URLSession.Delegates) -> CachedURLResponse? {
     guard let httpResponse, httpResponse.isStorable, transfer?.isServed == false else { return nil }
-    let data = owner == nil ? body.withLock { $0 } : delegates.selective?.keptBody(of: self) ?? Data()
-    return CachedURLResponse(response: httpResponse, data: data)
+    guard owner == nil else {
+      return CachedURLResponse(response: httpResponse, data: delegates.selective?.keptBody(of: self) ?? Data())
+    }
+    return body.withLock { $0 }.map { CachedURLResponse(response: httpResponse, data: $0) }
   }
 
   /// Completes the task if it is waiting for the delegate's decision about caching. Has no effect after the first decision or a

@@ -215,6 +215,18 @@ import Testing
     }
   }
 
+  @Test("the delegate isn't asked about storing a response that is too large for the cache and has more than 4 MiB")
+  func longBodies() async throws {
+    let decider = Decider { $0 }
+    try await withCache(memory: 100_000, delegate: decider) { fixture async throws in
+      for (path, count, isProposed) in [("/a", 4 << 20, true), ("/b", (4 << 20) + 1, false)] {
+        fixture.script.on(path, String(repeating: "x", count: count))
+        let decisions = await notes(decider, fixture, path).filter { $0.hasPrefix("decide ") }
+        #expect(decisions.map(\.utf8.count) == (isProposed ? ["decide ".count + count] : []))
+      }
+    }
+  }
+
   @Test("a response larger than a twentieth of the cache's capacity isn't stored, even if it is streamed")
   func limits() async throws {
     try await withCache(memory: 100_000) { fixture async throws in
