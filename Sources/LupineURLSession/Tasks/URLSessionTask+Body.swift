@@ -9,17 +9,18 @@ extension URLSessionTask {
   /// Returns the body to send in place of the request's own body. Returns nil to send the request's own body, which is in memory.
   /// Throws a `URLError` if the body is a file that can't be sent.
   ///
-  /// After a redirect that a URLProtocol has reported (`isRedirected`), the URLProtocol may have read the request's stream. In that
-  /// case, the delegate provides another stream.
-  func makeBody(isRedirected: Bool) throws -> RequestBody? {
+  /// After a redirect that a URLProtocol has reported (`isRedirected`), the body is that of the task's original request. The
+  /// URLProtocol may have read its stream. In that case, the delegate provides another stream.
+  func makeBody(of request: URLRequest, isRedirected: Bool) throws -> RequestBody? {
+    let source: URLRequest? = isRedirected ? firstRequest : request
     switch content {
     case .data(let data): return RequestBody(data)
     case .file(let url): return try RequestBody(ofFile: url)
-    case .stream: return makeStreamedBody { try await $0.newBodyStream() }
+    case .stream: return makeStreamedBody(of: source) { try await $0.newBodyStream() }
     case nil:
-      guard case .stream(let stream)? = firstRequest?.body else { return nil }
+      guard case .stream(let stream)? = source?.body else { return nil }
       let isFirst = Atomic(!isRedirected || stream.stream.streamStatus == .notOpen)
-      return makeStreamedBody { task in
+      return makeStreamedBody(of: source) { task in
         if isFirst.exchange(false, ordering: .relaxed) { stream } else { try await task.newBodyStream() }
       }
     }
@@ -37,9 +38,9 @@ extension URLSessionTask {
   }
 
   private func makeStreamedBody(
-    _ stream: @escaping @Sendable (URLSessionTask) async throws -> BodyStream
+    of request: URLRequest?, _ stream: @escaping @Sendable (URLSessionTask) async throws -> BodyStream
   ) -> RequestBody {
-    RequestBody(byteCount: firstRequest?.declaredBodyByteCount.map(UInt64.init), isReplayable: true) { [weak self] in
+    RequestBody(byteCount: request?.declaredBodyByteCount.map(UInt64.init), isReplayable: true) { [weak self] in
       guard let self else { throw CancellationError() }
       return try await stream(self)
     }

@@ -11,7 +11,7 @@ extension URLSessionTask {
   func makeTransfer(
     _ request: URLRequest, in session: URLSession, after history: RedirectHistory = RedirectHistory()
   ) throws -> any TaskTransfer {
-    let body = try history.keepsBody ? makeBody(isRedirected: history.count > 0) : nil
+    let body = try history.keepsBody ? makeBody(of: request, isRedirected: history.count > 0) : nil
     do throws(URLError) {
       let cache = session.client.cache.map { TaskCache($0, cacheScope) }
       var converted = try session.client.convert(

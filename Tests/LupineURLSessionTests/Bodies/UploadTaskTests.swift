@@ -292,6 +292,36 @@ import Testing
     }
   }
 
+  @Test("if the delegate replaces a delayed request whose body is a stream, the new request's body is sent")
+  func replacedStream() async throws {
+    final class Replacing: NSObject, URLSessionTaskDelegate, Sendable {
+      func urlSession(
+        _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+      ) {
+        var other = request
+        other.httpBody = Pattern.data(7)
+        completionHandler(.useNewRequest, other)
+      }
+    }
+    try await withServer {
+      $0.uploadReply
+    } _: { origin in
+      try await withSession { session in
+        var streamed = origin.request("/", "POST")
+        streamed.httpBodyStream = InputStream(data: Pattern.data(70_000))
+        let request = streamed
+        let result = await outcome { handler in
+          let task = session.dataTask(with: request, completionHandler: handler)
+          task.earliestBeginDate = Date(timeIntervalSinceNow: 0.01)
+          task.delegate = Replacing()
+          return task
+        }
+        #expect(result.text == "POST 7 7 true")
+      }
+    }
+  }
+
   // MARK: Missing bodies
 
   @Test("an upload task for which the delegate provides no body stream fails with an error that says so")
