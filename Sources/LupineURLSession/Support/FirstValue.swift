@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// Calls `call` with a completion handler, and returns the value that the handler receives. The handler must be called exactly once.
+/// Calls `call` with a completion handler, and returns the value that the handler receives. `call` must call the handler once.
 @discardableResult
 func firstValue<Value: Sendable>(_ call: (@escaping @Sendable (Value) -> Void) -> Void) async -> Value {
   let received = ReceivedValue<Value>()

@@ -166,8 +166,8 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
 ///
 /// Create one with ``URLSession/uploadTask(with:from:)``, ``URLSession/uploadTask(with:fromFile:)`` or
 /// ``URLSession/uploadTask(withStreamedRequest:)``. The task sends the body again from its start after a redirect that keeps the
-/// method, after an authentication challenge, and if a reused connection turns out to be closed. If the method is GET, the body must
-/// be empty, or the task fails with `URLError.dataLengthExceedsMaximum`.
+/// method, after an authentication challenge, and if a reused connection turns out to be closed. If the method is GET, the body
+/// must be empty, or the task fails with `URLError.dataLengthExceedsMaximum`.
 open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {
   private let ownContent: UploadContent?
 

@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RedirectedTaskTests {
-  /// A delegate that records the requests that redirects propose and the task's end. It follows redirects unless `isSilent` is true.
+  /// A delegate that records the requests that redirects propose and the task's end. It follows redirects unless it is silent.
   private final class Witness: NSObject, URLSessionDataDelegate {
     let proposed = Recorder<URLRequest>()
     let ended = Recorder<(any Error)?>()
