@@ -211,7 +211,10 @@ import Testing
     } _: { origin, session in
       try await expect("", at: origin.url + query(("set", "a=1"), ("to", "/")), session)
       #expect(session.sessionConfiguration.httpCookieStorage?.cookies?.map(\.name) == ["a"])
-      #expect(!session.request(origin.url).cURLDescription().contains("a=1"))
+      let request = session.request(origin.url, headers: ["Cookie": "own=2"])
+      #expect(await request.outcome().error == nil)
+      let command = request.cURLDescription()
+      #expect(command.contains(#"-H "Cookie: own=2""#) && !command.contains("a=1"), "\(command)")
     }
   }
 

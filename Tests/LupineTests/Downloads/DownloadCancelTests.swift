@@ -109,6 +109,40 @@ import Testing
     }
   }
 
+  /// The methods that cancel a download.
+  enum Method: CaseIterable, Sendable { case cancel, cancelProducingResumeData, cancelWithClosure }
+
+  @Test(
+    "a running download that is cancelled many times causes one event for the cancellation and one for its task",
+    arguments: Method.allCases)
+  func events(method: Method) async throws {
+    try await withScripts([{ [resource, place] in try resource.answer($0, on: $1, .hold(at: place)) }]) { origin, _ in
+      let recorder = EventRecorder()
+      try await withMonitoredSession([recorder]) { session in
+        let request = session.download(origin.url)
+        await request.receives(place)
+        for _ in 0..<10 {
+          switch method {
+          case .cancel: request.cancel()
+          case .cancelProducingResumeData: request.cancel(producingResumeData: true)
+          case .cancelWithClosure: request.cancel { _ in }
+          }
+        }
+        let response = await request.outcome()
+        #expect((response.resumeData == nil) == (method == .cancel))
+        if let path = response.leftPath { try FileManager.default.removeItem(atPath: path) }
+        // Cancelling the request after its end causes no event either.
+        request.cancel()
+        let names = await recorder.names(about: request)
+        let ending: [EventName] = [
+          .requestDidCancel, .requestDidCancelTask, .requestDidGatherMetrics, .requestDidCompleteTaskWithError,
+          .requestDidFinish,
+        ]
+        #expect(names.filter(ending.contains) == ending)
+      }
+    }
+  }
+
   // MARK: Lost connections
 
   @Test(

@@ -84,6 +84,19 @@ import Testing
     }
   }
 
+  @Test("if the server refuses the request's credential, the retrier receives the validation error for the 401")
+  func refusedAndRetried() async throws {
+    try await withServer(Self.guarded) { origin in
+      try await withSession { session in
+        let retrier = ScriptedRetrier([.retry])
+        let request = session.request(origin.url, interceptor: retrier)
+          .authenticate(username: "u", password: "wrong").validate()
+        #expect(await request.outcome().error?.responseCode == 401)
+        #expect(retrier.errors.entries.map { $0?.responseCode } == [401, 401] && request.retryCount == 1)
+      }
+    }
+  }
+
   @Test(
     "if no credential can answer a challenge, the 401 is delivered", arguments: ["Basic realm=\"r\"", "Negotiate"])
   func nothingToShow(challenge: String) async throws {

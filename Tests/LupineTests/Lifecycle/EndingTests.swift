@@ -9,6 +9,7 @@ import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct EndingTests {
   /// The stage of a request's life cycle in which the test cancels the request or ends its session.
@@ -65,6 +66,76 @@ import Testing
     case (_, .cancel): #expect(outcome.error?.isExplicitlyCancelledError == true, "\(words)")
     case (_, .release): #expect(outcome.error?.isSessionDeinitializedError == true, "\(words)")
     case (_, .invalidate): #expect(outcome.error?.isSessionInvalidatedError == true, "\(words)")
+    }
+  }
+
+  // MARK: While the body arrives
+
+  enum Kind: CaseIterable, Sendable { case data, download, stream }
+
+  @Test("a request that is suspended and cancelled while its body arrives isn't validated", arguments: Kind.allCases)
+  func unvalidated(kind: Kind) async throws {
+    try await withScripts([Self.stopInBody]) { origin, _ in
+      try await withSession(startRequestsImmediately: false) { session in
+        let (statuses, hasBegun, errors) = (Log<Int>(), Gate(), Recorder<AFError?>())
+        let request = validated(kind, origin.url, in: session) {
+          statuses.note($0.statusCode)
+        } end: {
+          errors.record($0)
+        }
+        request.downloadProgress(queue: session.rootQueue) { _ in hasBegun.open() }.resume()
+        await hasBegun.wait()
+        request.suspend().cancel()
+        let error = await errors.next() ?? nil
+        #expect(error?.isExplicitlyCancelledError == true && statuses.entries.isEmpty)
+      }
+    }
+  }
+
+  @Test("if the task of a request is cancelled directly, the request isn't cancelled, and can be retried")
+  func cancelledTask() async throws {
+    try await withScripts([Self.stopInBody, { try $1.respond(body: Array("here".utf8)) }]) { origin, _ in
+      try await withSession(startRequestsImmediately: false) { session in
+        let (hasBegun, retrier) = (Gate(), ScriptedRetrier([.retry]))
+        let request = session.request(origin.url, interceptor: retrier)
+        request.downloadProgress(queue: session.rootQueue) { _ in hasBegun.open() }.resume()
+        await hasBegun.wait()
+        request.task?.cancel()
+        #expect(await request.serializingString().response.value == "here")
+        #expect(request.retryCount == 1 && !request.isCancelled)
+        let codes = retrier.errors.entries.map { ($0?.underlyingError as? URLError)?.code }
+        #expect(codes == [.cancelled])
+      }
+    }
+  }
+
+  /// Sends a response head and a part of the body, and waits until the client closes the connection.
+  private static let stopInBody: @Sendable (ReceivedRequest, Peer) throws -> Void = { _, peer in
+    try peer.beginChunked(status: 404)
+    try peer.chunk("part")
+    _ = try peer.awaitClose()
+  }
+
+  /// Returns a request of the kind that calls `validate` with the response if it is validated, and `end` with its error.
+  private func validated(
+    _ kind: Kind, _ url: String, in session: Session, validate: @escaping @Sendable (HTTPURLResponse) -> Void,
+    end: @escaping @Sendable (AFError?) -> Void
+  ) -> Request {
+    let queue = session.rootQueue
+    let accept: @Sendable (HTTPURLResponse) -> Request.ValidationResult = { response in
+      validate(response)
+      return .success(())
+    }
+    switch kind {
+    case .data:
+      return session.request(url).validate { _, response, _ in accept(response) }.validate()
+        .response(queue: queue) { end($0.error) }
+    case .download:
+      return session.download(url).validate { _, response, _ in accept(response) }.validate()
+        .response(queue: queue) { end($0.error) }
+    case .stream:
+      return session.streamRequest(url).validate { _, response in accept(response) }.validate()
+        .responseStream(on: queue) { if let completion = $0.completion { end(completion.error) } }
     }
   }
 }

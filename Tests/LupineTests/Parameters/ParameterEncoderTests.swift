@@ -131,6 +131,21 @@ import Testing
     }
   }
 
+  @Test("a request whose parameters can't be encoded fails with the encoder's AFError, and isn't sent")
+  func failedRequests() async throws {
+    try await withSession { session in
+      let url = "http://127.0.0.1:1"
+      let form = session.request(url, method: .post, parameters: [1], encoder: URLEncodedFormParameterEncoder.default)
+      #expect(await form.outcome().error?.isParameterEncoderError == true)
+      let json = session.request(
+        url, method: .post, parameters: [Double.infinity], encoder: JSONParameterEncoder.default)
+      #expect(await json.outcome().error?.isParameterEncodingError == true)
+      let dictionary = session.request(url, method: .post, parameters: ["a": Date.now], encoding: JSONEncoding.default)
+      #expect(await dictionary.outcome().error?.isParameterEncodingError == true)
+      for request in [form, json, dictionary] { #expect(request.requests.isEmpty && request.tasks.isEmpty) }
+    }
+  }
+
   @Test("encoding parameters in the query of a request without a URL throws missingRequiredComponent")
   func missingURL() throws {
     var homeless = try request()

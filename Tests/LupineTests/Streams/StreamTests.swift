@@ -179,6 +179,30 @@ import Testing
     }
   }
 
+  @Test("after a redirect and a challenge, a stream request delivers only the body of the final response")
+  func finalBody() async throws {
+    try await withServer { request in
+      switch (request.path, request.fields.first("Authorization")) {
+      case ("/", _): Reply(status: 302, fields: ["Location": "/there"], .bytes(Array("moved".utf8)))
+      case (_, nil):
+        Reply(status: 401, fields: ["WWW-Authenticate": "Basic realm=\"r\""], .bytes(Array("refused".utf8)))
+      default: .text("welcome")
+      }
+    } _: { origin in
+      try await withSession { session in
+        let request = session.streamRequest(origin.url).authenticate(username: "u", password: "p")
+        let (pieces, completion) = await request.outcome()
+        #expect(pieces.joined() == "welcome")
+        #expect(completion.error == nil && completion.response?.statusCode == 200)
+        #expect(completion.response?.url?.path() == "/there" && origin.requestCount == 3)
+        let declining = session.streamRequest(origin.url).redirect(using: .doNotFollow)
+        let (parts, end) = await declining.outcome()
+        #expect(parts.joined() == "moved")
+        #expect(end.error == nil && end.response?.statusCode == 302)
+      }
+    }
+  }
+
   @Test("a stream's progress counts the received bytes")
   func progress() async throws {
     try await withServer { _ in
