@@ -28,7 +28,7 @@ struct MessageFraming {
     let isBodiless = Self.isBodiless(head, method: method)
     var length: UInt64?
     var encoding = TransferEncoding(codingsMax: limits.transferCodingsMax)
-    var (close, keepAlive, hasContentLength) = (false, false, false)
+    var (close, keepAlive, announcesContent) = (false, false, false)
     for index in head.fields.lines.indices {
       let line = head.fields.lines[index]
       switch line.nameCount {
@@ -42,7 +42,7 @@ struct MessageFraming {
         }
       case 14 where head.fields.matches(line.name, "content-length"):
         if isBodiless {
-          hasContentLength = hasContentLength || Digits.value(of: head.fields.content(line.value)) != 0
+          announcesContent = announcesContent || Digits.value(of: head.fields.content(line.value)) != 0
         } else {
           length = try Self.contentLength(line.value, of: head.fields, earlier: length)
         }
@@ -71,7 +71,7 @@ struct MessageFraming {
         .http10WithoutKeepAlive
       } else if encoding.isPresent, length != nil {
         .ambiguousFraming
-      } else if head.status == 204, encoding.isPresent || hasContentLength {
+      } else if head.status == 204, encoding.isPresent || announcesContent {
         // The server may not know that a 204 has no content, and send it. Arriving late, it would be mistaken for the next response.
         .ambiguousFraming
       } else {
