@@ -46,7 +46,7 @@ public struct ContentDecoder: ~Copyable {
   ///
   /// - Parameters:
   ///   - input: The coded bytes. After a call whose result has `isDone` set, more input is an error, unless it starts another
-  ///     gzip member or Zstandard frame.
+  ///     gzip member or Zstandard frame, or pads a gzip body with zero bytes.
   ///   - byteCountMax: The maximum number of bytes to produce, at least 1.
   ///   - scratch: Memory for the output, at least 1 byte. A call produces at most as many bytes as this array has.
   ///   - receive: A closure that receives the decoded bytes. They are in `scratch` or in a compression library's memory, and are

@@ -18,6 +18,8 @@ final class InflateStream: StreamDecoder {
     case inside(member: Int)
     /// The compressed data or a gzip member has ended. `member` is the number of the gzip member that ended.
     case ended(member: Int)
+    /// The last gzip member has ended, and only zero bytes have followed it.
+    case padding
   }
 
   private let format: Format
@@ -43,7 +45,10 @@ final class InflateStream: StreamDecoder {
   }
 
   var isAtEnd: Bool {
-    if case .ended = state { true } else { false }
+    switch state {
+    case .ended, .padding: true
+    case .beforeHeader, .inside: false
+    }
   }
 
   func decode(
@@ -54,8 +59,10 @@ final class InflateStream: StreamDecoder {
       return try inflate(input, into: output, member: member)
     case .beforeHeader(let held):
       return try decodeHeader(held, input, into: output)
+    case .padding: return try skipPadding(input)
     case .ended(let member):
       guard let first = input.first else { return DecodingStep() }
+      if format == .gzip, first == 0 { return try skipPadding(input) }
       // A gzip body consists of one or more consecutive members (RFC 1952 §2.2). Bytes that don't start like one aren't
       // a member.
       guard format == .gzip, first == Self.gzipMagic else { throw StreamFailure(cause: .trailingBytes) }
@@ -63,6 +70,14 @@ final class InflateStream: StreamDecoder {
       state = .inside(member: member + 1)
       return try inflate(input, into: output, member: member + 1)
     }
+  }
+
+  /// Skips zero bytes after the last gzip member. Some servers pad bodies with them, and gunzip ignores them too.
+  private func skipPadding(_ input: UnsafeRawBufferPointer) throws(StreamFailure) -> DecodingStep {
+    let count = input.prefix { $0 == 0 }.count
+    guard count == input.count else { throw StreamFailure(cause: .trailingBytes, consumed: count) }
+    state = .padding
+    return DecodingStep(consumed: count)
   }
 
   /// Determines whether the deflate data has a zlib header, and then decodes the data. RFC 9110 §8.4.1.2 requires the header, but

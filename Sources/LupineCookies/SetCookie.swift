@@ -91,7 +91,7 @@ struct SetCookie: Sendable, Equatable {
   private static func seconds(_ text: ArraySlice<UInt8>) -> Int64? {
     let isNegative = text.first == UInt8(ascii: "-")
     let digits = isNegative ? text.dropFirst() : text
-    guard !text.isEmpty, digits.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else { return nil }
+    guard !digits.isEmpty, digits.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else { return nil }
     if isNegative { return 0 }
     return digits.reduce(0) { min($0 * 10 + Int64($1 - UInt8(ascii: "0")), CookieLimits.ageSecondsMax) }
   }

@@ -113,12 +113,27 @@ struct ContentDecoderTests {
     arguments: Vector.all.filter { !$0.codings.isEmpty })
   func trailingBytes(_ vector: Vector) throws {
     let coded = vector.coded
-    for tail: [UInt8] in [[0], [0x0a], [0x1f, 0x00], Array("garbage".utf8)] {
+    let isGzip = vector.codings.last == .gzip
+    // After gzip, zero bytes are padding, but no other bytes may follow them.
+    let afterZero: [[UInt8]] = isGzip ? [[0, 0x0a], [0, 0, 0x1f, 0x8b]] : [[0]]
+    for tail: [UInt8] in afterZero + [[0x0a], [0x1f, 0x00], Array("garbage".utf8)] {
       // One byte of another member's magic number could begin a member, but the next byte rules that out.
       for cuts in [[], [coded.count], Array(0..<(coded.count + tail.count))] {
         let error = failure { () throws(CodingError) in try decode(coded + tail, vector.codings, cuts: cuts) }
         #expect(error?.cause == .trailingBytes, "\(tail)")
         #expect(error?.coding == vector.codings.last)
+      }
+    }
+  }
+
+  @Test(
+    "the content decoder ignores zero bytes after the last gzip member",
+    arguments: Vector.all.filter { $0.codings.last == .gzip })
+  func padding(_ vector: Vector) throws {
+    let coded = vector.coded
+    for tail in [1, 2, 512].map({ [UInt8](repeating: 0, count: $0) }) {
+      for cuts in [[], [coded.count], Array(0..<(coded.count + tail.count))] {
+        #expect(try decode(coded + tail, vector.codings, cuts: cuts) == Array(vector.decoded.utf8), "\(tail.count)")
       }
     }
   }

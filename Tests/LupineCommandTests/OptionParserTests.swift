@@ -124,9 +124,9 @@ struct OptionParserTests {
         "--user and --oauth2-bearer can't be combined; remove one of them: see lupine --help"
       ),
       (
-        ["-U", "u:", "--socks5", "h", "b"],
-        "the proxy: SOCKS 5 requires both a user name and a password of 1 to 255 bytes (RFC 1929 §2). Correct them, or "
-          + "omit both."
+        ["-U", ":p", "--socks5", "h", "b"],
+        "the proxy: SOCKS 5 requires a user name of 1 to 255 bytes and a password of at most 255 bytes (RFC 1929 §2). Correct "
+          + "them, or omit both."
       ),
       (
         ["-U", "u:secret", "b"],

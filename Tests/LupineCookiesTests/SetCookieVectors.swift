@@ -159,7 +159,9 @@ extension SetCookieVector {
     .init("Max-Age of 0", "a=b; Max-Age=0", "a=b www.example.com/dir gone"),
     .init("Max-Age below 0", "a=b; Max-Age=-1", "a=b www.example.com/dir gone"),
     .init("Max-Age far below 0", "a=b; Max-Age=-99999999999999999999", "a=b www.example.com/dir gone"),
-    .init("a minus alone", "a=b; Max-Age=-", "a=b www.example.com/dir gone"),
+    .init("a minus alone", "a=b; Max-Age=-", "a=b www.example.com/dir"),
+    .init("a minus and a word", "a=b; Max-Age=-x", "a=b www.example.com/dir"),
+    .init("two minuses", "a=b; Max-Age=--1", "a=b www.example.com/dir"),
     .init("Max-Age of 400 days", "a=b; Max-Age=34560000", "a=b www.example.com/dir 34560000"),
     .init("Max-Age beyond", "a=b; Max-Age=34560001", "a=b www.example.com/dir 34560000"),
     .init(

@@ -214,6 +214,19 @@ import Testing
     }
   }
 
+  @Test("if one address of a host refuses the connection and another can't be reached, the error is the refusal")
+  func refusalTakesPrecedence() async throws {
+    // TCP can't connect to a multicast address. Port 1 is never assigned to a test's server.
+    let refusing = try #require(SocketAddress(numeric: "127.0.0.1", port: 0))
+    let unreachable = try #require(SocketAddress(numeric: "224.0.0.1", port: 0))
+    for addresses in [[refusing, unreachable], [unreachable, refusing]] {
+      var configuration = EngineConfiguration()
+      configuration.resolver.overrides = [HostOverride(host: "name.example", addresses: addresses)]
+      let record = try await Engine(configuration: configuration).record("http://name.example:1/")
+      #expect(record.error?.code == .connectionRefused)
+    }
+  }
+
   @Test("releasing the engine ends each request that waits for a connection exactly once")
   func shutDownWaiters() async throws {
     let arrived = Gate()

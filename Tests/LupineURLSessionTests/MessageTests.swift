@@ -33,6 +33,31 @@ import Testing
     }
   }
 
+  @Test("a request with a Range field gets no Accept-Encoding unless the request or the configuration has one")
+  func rangeWithoutCodings() async throws {
+    try await withServer {
+      .text($0.fields.first("Accept-Encoding") ?? "none")
+    } _: { origin in
+      try await withSession { session in
+        var request = origin.request()
+        request.setValue("bytes=0-1", forHTTPHeaderField: "range")
+        let (data, _) = try await session.data(for: request)
+        #expect(String(decoding: data, as: UTF8.self) == "none")
+        request.setValue("br", forHTTPHeaderField: "Accept-Encoding")
+        let (coded, _) = try await session.data(for: request)
+        #expect(String(decoding: coded, as: UTF8.self) == "br")
+      }
+      try await withSession {
+        $0.httpAdditionalHeaders = ["Accept-Encoding": "gzip"]
+      } _: { session in
+        var request = origin.request()
+        request.setValue("bytes=0-1", forHTTPHeaderField: "Range")
+        let (data, _) = try await session.data(for: request)
+        #expect(String(decoding: data, as: UTF8.self) == "gzip")
+      }
+    }
+  }
+
   @Test(
     "a POST or PUT with a body and without a Content-Type field is sent as a form", arguments: ["POST", "PUT", "PATCH"])
   func formType(method: String) async throws {

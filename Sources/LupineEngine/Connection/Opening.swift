@@ -54,8 +54,9 @@ final class Opening {
   var interest: Poller.Interest = []
   /// Lets other threads check whether this attempt to open a connection still exists.
   let liveness = Liveness()
-  /// The error of the latest failed attempt to connect to one of the host's addresses, or nil if none has failed.
-  var lastError: SystemError?
+  /// The error to report if connecting to all of the host's addresses fails: the latest error, but an earlier refusal takes
+  /// precedence, except over a shortage of descriptors or memory. Nil if no attempt has failed.
+  private(set) var connectError: SystemError?
 
   init(id: ConnectionID, for exchange: Exchange) {
     self.id = id
@@ -63,6 +64,13 @@ final class Opening {
     limiter = exchange.id
     timeouts = exchange.request.timeouts
     proxyAuthorization = exchange.request.connectionDemand?.proxyAuthorization
+  }
+
+  /// Records the error of a failed attempt to connect to one of the host's addresses.
+  func note(_ error: SystemError) {
+    // A refusal says more than the error of an address that this machine can't reach, such as ::1 without IPv6.
+    let isShortage = error.isOutOfDescriptors || error.isOutOfMemory
+    if isShortage || connectError?.isConnectionRefused != true { connectError = error }
   }
 
   /// The time limit of the current phase of opening the connection, or nil for none. A lookup always has a limit, because a

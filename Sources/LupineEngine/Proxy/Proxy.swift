@@ -81,7 +81,8 @@ public struct Proxy: Sendable, Hashable {
   ///
   /// If `port` is nil, the scheme's default port is used: 443 for https, and 1080 otherwise. Throws an error if the host is
   /// malformed, the port is 0, or the credentials can't be sent. HTTP permits no colon in the user name (RFC 7617 §2). SOCKS 4A
-  /// permits no NUL in the user name. SOCKS 5 requires that the user name and the password each have 1 to 255 bytes (RFC 1929 §2).
+  /// permits no NUL in the user name. SOCKS 5 requires a user name of 1 to 255 bytes and a password of at most 255 bytes
+  /// (RFC 1929 §2).
   public init(
     _ scheme: Scheme, host: String, port: UInt16? = nil, user: String? = nil, password: String = ""
   ) throws(ProxyError) {
@@ -155,16 +156,16 @@ public struct Proxy: Sendable, Hashable {
     _ credentials: Credentials?, for scheme: Scheme, _ place: String
   ) throws(ProxyError) {
     guard let credentials else { return }
-    let lengthsOfSOCKS = 1...255
     switch scheme {
     case .http, .https:
       guard !credentials.user.utf8.contains(UInt8(ascii: ":")) else { throw ProxyError(.colonInUser, place) }
     case .socks4a:
       guard !credentials.user.utf8.contains(0) else { throw ProxyError(.malformedCredentials, place) }
     case .socks5, .socks5h:
-      guard lengthsOfSOCKS.contains(credentials.user.utf8.count),
-        lengthsOfSOCKS.contains(credentials.password.utf8.count)
-      else { throw ProxyError(.credentialsLength, place) }
+      // RFC 1929 §2 also requires a password of at least one byte, but some proxies identify their users by the name alone.
+      guard 1...255 ~= credentials.user.utf8.count, credentials.password.utf8.count <= 255 else {
+        throw ProxyError(.credentialsLength, place)
+      }
     }
   }
 }

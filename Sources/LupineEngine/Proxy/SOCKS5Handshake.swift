@@ -137,7 +137,7 @@ struct SOCKS5Handshake: Sendable {
     }
   }
 
-  // VER ULEN UNAME PLEN PASSWD (RFC 1929 §2). `Proxy` ensures that each text has 1...255 bytes.
+  // VER ULEN UNAME PLEN PASSWD (RFC 1929 §2). `Proxy` ensures that each text has at most 255 bytes.
   private static func authentication(_ credentials: Proxy.Credentials) -> [UInt8] {
     [0x01, UInt8(credentials.user.utf8.count)] + credentials.user.utf8
       + [UInt8(credentials.password.utf8.count)] + credentials.password.utf8

@@ -108,11 +108,11 @@ public struct RedirectRule: Sendable, Hashable {
     "Authorization", "Cookie", "Cookie2", "Host", "Proxy-Authenticate", "Proxy-Authorization", "WWW-Authenticate",
   ]
 
-  /// The names of the fields that are removed if a redirect drops the body: those that describe the body (RFC 9110 §15.4), and
-  /// Expect (§10.1.1).
+  /// The names of the fields that are removed if a redirect drops the body: those that describe the body (RFC 9110 §15.4; for its
+  /// hashes also RFC 9530 and RFC 1864), and Expect (§10.1.1).
   private static let contentFields = [
-    "Content-Encoding", "Content-Language", "Content-Location", "Content-Type", "Content-Length", "Digest",
-    "Last-Modified", "Expect",
+    "Content-Encoding", "Content-Language", "Content-Location", "Content-Type", "Content-Length", "Content-Digest",
+    "Repr-Digest", "Digest", "Content-MD5", "Last-Modified", "Expect",
   ]
 
   // 303 changes the method to GET. 301 and 302 change only POST to GET, as browsers do (RFC 9110 §15.4.2, §15.4.3).

@@ -134,7 +134,7 @@ extension Shard {
       case .wait(let until):
         return setDeadline(opening, nextStart: until)
       case .exhausted:
-        guard let error = opening.lastError else { preconditionFailure("no address was tried") }
+        guard let error = opening.connectError else { preconditionFailure("no address was tried") }
         // The cached addresses are removed, because the host may have moved.
         resolver.forget(opening.host)
         let code: EngineError.Code =
@@ -155,7 +155,7 @@ extension Shard {
   }
 
   private func note(_ error: SystemError, _ opening: Opening) {
-    opening.lastError = error
+    opening.note(error)
     trace(.addressFailed(connection: UInt64(opening.id.serial), error: error))
   }
 

@@ -98,7 +98,7 @@ public final class SystemResolver: HostResolver {
     var hints = addrinfo()
     // Without a socket type, getaddrinfo would return each address for TCP, UDP and raw sockets.
     hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
-    hints.ai_flags = AI_ADDRCONFIG
+    hints.ai_flags = flags(for: host)
     var list: UnsafeMutablePointer<addrinfo>?
     errno = 0
     let code = getaddrinfo(host, nil, &hints, &list)
@@ -115,6 +115,16 @@ public final class SystemResolver: HostResolver {
       next = entry.pointee.ai_next
     }
     return .success(addresses)
+  }
+
+  /// Returns the flags of getaddrinfo for the lookup of a host.
+  ///
+  /// AI_ADDRCONFIG omits the addresses of a family for which this machine has no address but loopback. Many containers have only
+  /// ::1 for IPv6, so localhost is looked up without this flag: a local server may listen on ::1 alone.
+  static func flags(for host: String) -> CInt {
+    let name = host.lowercased()
+    let absolute = name.utf8.last == UInt8(ascii: ".") ? String(name.dropLast()) : name
+    return absolute == "localhost" || absolute.hasSuffix(".localhost") ? 0 : AI_ADDRCONFIG
   }
 
   /// Converts the error code that getaddrinfo returned, and the value to which it set errno, to a `ResolveError`.

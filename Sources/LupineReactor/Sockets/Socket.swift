@@ -4,11 +4,22 @@ internal import Glibc
 
 /// A stream socket, closed when the last reference to it is released.
 package final class Socket: StreamSocket, Sendable {
+  /// The lowest port that the kernel chooses for a connection: 1024, unless net.ipv4.ip_unprivileged_port_start is changed.
+  private static let chosenPortMin: UInt16 = 1024
+
   private let descriptor: FileDescriptor
+  /// The port to which `connect` connects the socket. 0 for a Unix socket, or if the socket wasn't created by `connect`.
+  private let targetPort: UInt16
 
   /// Takes ownership of the descriptor of a stream socket.
   package init(_ descriptor: consuming FileDescriptor) {
     self.descriptor = descriptor
+    targetPort = 0
+  }
+
+  private init(_ descriptor: consuming FileDescriptor, connectingTo target: SocketAddress) {
+    self.descriptor = descriptor
+    targetPort = target.port
   }
 
   /// The descriptor's number, which identifies the socket to a poller.
@@ -23,7 +34,7 @@ package final class Socket: StreamSocket, Sendable {
     let number = try SystemCall.run("socket") {
       socket(address.family, CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
     }
-    let result = Socket(FileDescriptor(owning: number))
+    let result = Socket(FileDescriptor(owning: number), connectingTo: address)
     try result.apply(options, for: address)
     do {
       _ = try SystemCall.run("connect") { address.withPointer { Glibc.connect(number, $0, $1) } }
@@ -34,11 +45,22 @@ package final class Socket: StreamSocket, Sendable {
   }
 
   /// Throws the error of the attempt to connect if the attempt has failed. Call this after the socket has become writable.
+  ///
+  /// A socket that is connected to itself counts as refused, because there is no server.
   package func finishConnecting() throws(SystemError) {
     var code: CInt = 0
     var length = socklen_t(MemoryLayout<CInt>.size)
     _ = try SystemCall.run("getsockopt") { getsockopt(number, SOL_SOCKET, SO_ERROR, &code, &length) }
     if code != 0 { throw SystemError(call: "connect", code: code) }
+    if isConnectedToItself { throw SystemError(call: "connect", code: ECONNREFUSED) }
+  }
+
+  /// Whether the socket is connected to itself. This happens if no server listens on a port of this machine, and the kernel chooses
+  /// the same port as the local port: the socket's SYN then reaches the socket itself (RFC 9293 §3.5, simultaneous open). The
+  /// client would receive its own request, and the server couldn't bind its port.
+  private var isConnectedToItself: Bool {
+    guard targetPort >= Self.chosenPortMin, let own = localAddress, own.port == targetPort else { return false }
+    return own == peerAddress
   }
 
   /// Receives bytes into `buffer`, starting at the index `offset`. Returns their number, nil if no data is available yet, or 0 if

@@ -95,6 +95,10 @@ package final class EngineClient: CacheUpstream, Sendable {
     let uri = try uri(of: request)
     var fields = request.fields
     if isElsewhere { fields.appendMissing(unboundSessionFields) } else { fields.appendMissing(sessionFields) }
+    if request.fields.contains("Range"), hasDefaultCodings, !request.fields.contains("Accept-Encoding") {
+      // A range of compressed bytes can't be decoded. Many servers also ignore Range in a response that they compress.
+      fields.remove("Accept-Encoding")
+    }
     switch request.explicitCachePolicy ?? settings.cachePolicy {
     case .returnCacheDataDontLoad where !isCached: throw URLError(notCached: request.url)
     case .reloadIgnoringLocalAndRemoteCacheData: fields.appendMissing(Self.reloadFields)
@@ -111,6 +115,11 @@ package final class EngineClient: CacheUpstream, Sendable {
       timeouts: request.explicitTimeoutInterval.map { settings.timeouts(everyPhase: $0) } ?? timeouts)
     if let options = request.options { apply(options, to: &converted) } else { converted.connection = connection }
     return converted
+  }
+
+  /// Whether the session adds its default Accept-Encoding to requests, because the configuration doesn't have this field.
+  private var hasDefaultCodings: Bool {
+    settings.addsDefaultFields && settings.additionalFields?.contains("Accept-Encoding") != true
   }
 
   /// The session's fields without those, such as Authorization, that the redirect rule binds to an origin.

@@ -28,7 +28,7 @@ struct MessageFraming {
     let isBodiless = Self.isBodiless(head, method: method)
     var length: UInt64?
     var encoding = TransferEncoding(codingsMax: limits.transferCodingsMax)
-    var (close, keepAlive) = (false, false)
+    var (close, keepAlive, announcesContent) = (false, false, false)
     for index in head.fields.lines.indices {
       let line = head.fields.lines[index]
       switch line.nameCount {
@@ -40,8 +40,12 @@ struct MessageFraming {
           if head.fields.matches(option, "close") { close = true }
           if line.nameCount == 10, head.fields.matches(option, "keep-alive") { keepAlive = true }
         }
-      case 14 where !isBodiless && head.fields.matches(line.name, "content-length"):
-        length = try Self.contentLength(line.value, of: head.fields, earlier: length)
+      case 14 where head.fields.matches(line.name, "content-length"):
+        if isBodiless {
+          announcesContent = announcesContent || Digits.value(of: head.fields.content(line.value)) != 0
+        } else {
+          length = try Self.contentLength(line.value, of: head.fields, earlier: length)
+        }
       case 17 where head.fields.matches(line.name, "transfer-encoding"):
         encoding.read(line.value, of: head.fields)
       default: break
@@ -66,6 +70,9 @@ struct MessageFraming {
         // Transfer-Encoding in an HTTP/1.0 message counts as faulty framing (RFC 9112 §6.1).
         .http10WithoutKeepAlive
       } else if encoding.isPresent, length != nil {
+        .ambiguousFraming
+      } else if head.status == 204, encoding.isPresent || announcesContent {
+        // The server may not know that a 204 has no content, and send it. Arriving late, it would be mistaken for the next response.
         .ambiguousFraming
       } else {
         nil

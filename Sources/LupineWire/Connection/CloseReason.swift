@@ -12,7 +12,8 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
   case clientAskedForClose
   /// The response was HTTP/1.0, and had no `Connection: keep-alive` or had a Transfer-Encoding field.
   case http10WithoutKeepAlive
-  /// The response had both Content-Length and Transfer-Encoding (RFC 9112 §6.3).
+  /// The response had both Content-Length and Transfer-Encoding (RFC 9112 §6.3), or it was a 204 that announced content with one of
+  /// these fields (RFC 9110 §8.6, RFC 9112 §6.1).
   case ambiguousFraming
   /// The server sent bytes after a complete response or on an idle connection.
   case unsolicitedBytes
@@ -63,7 +64,8 @@ extension CloseReason: CustomStringConvertible {
     case .http10WithoutKeepAlive:
       "The server uses HTTP/1.0 and didn't send \"Connection: keep-alive\" (RFC 9112 §9.3)."
     case .ambiguousFraming:
-      "The response had both Content-Length and Transfer-Encoding, which may be an attack (RFC 9112 §6.3)."
+      "The response had both Content-Length and Transfer-Encoding, or announced content with the status 204, which may be an "
+        + "attack (RFC 9112 §6.1, §6.3)."
     case .unsolicitedBytes: "The server sent bytes that don't answer any request."
     case .requestUnfinished:
       "The response ended before the request was sent completely, so the connection's state is undefined."

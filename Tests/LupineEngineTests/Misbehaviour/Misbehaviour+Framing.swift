@@ -98,8 +98,12 @@ extension Misbehaviour {
       "declares chunked without body to HEAD", coded("chunked", ""), then: .serves, .kept(""), { $0.method = "HEAD" }),
     reply("sends a malformed length to HEAD", sized("x", ""), then: .serves, .kept(""), { $0.method = "HEAD" }),
     reply("sends a body with 204", "HTTP/1.1 204 No\r\nContent-Length: 2\r\n\r\nok", .closed("", status: 204)),
+    reply("sends a length with 204", "HTTP/1.1 204 No\r\nContent-Length: 2\r\n\r\n", .closed("", status: 204)),
     reply(
-      "sends a length with 204", "HTTP/1.1 204 No\r\nContent-Length: 2\r\n\r\n", then: .serves, .kept("", status: 204)),
+      "declares chunked with 204", "HTTP/1.1 204 No\r\nTransfer-Encoding: chunked\r\n\r\n", .closed("", status: 204)),
+    reply(
+      "sends a length of 0 with 204", "HTTP/1.1 204 No\r\nContent-Length: 0\r\n\r\n", then: .serves,
+      .kept("", status: 204)),
     reply("sends a body with 304", "HTTP/1.1 304 Same\r\nContent-Length: 2\r\n\r\nok", .closed("", status: 304)),
     reply(
       "declares chunked with 304", "HTTP/1.1 304 Same\r\nTransfer-Encoding: chunked\r\n\r\n", then: .serves,

@@ -57,6 +57,8 @@ struct ProxyTests {
       Parts("http://user:100%@h", "http://h:1080", "user", "100%"),
       Parts("socks5://user:pass@127.0.0.1", "socks5://127.0.0.1:1080", "user", "pass"),
       Parts("socks5h://a:b@[::1]:9", "socks5h://[::1]:9", "a", "b"),
+      Parts("socks5://user@h", "socks5://h:1080", "user", ""),
+      Parts("socks5h://user:@h", "socks5h://h:1080", "user", ""),
       // curl sends empty credentials for this URL.
       Parts("http://@127.0.0.1:3128", "http://127.0.0.1:3128"),
       // curl refuses this URL. Lupine accepts it: in all URIs, the user information ends at the last "@".
@@ -93,7 +95,7 @@ struct ProxyTests {
       ("ftp://127.0.0.1", .unsupportedScheme("ftp")),
       ("http://%FF:x@h", .malformedCredentials), ("http://x:%FF@h", .malformedCredentials),
       ("http://us%3Aer:pass@h", .colonInUser),
-      ("socks5://user@h", .credentialsLength), ("socks5h://:pass@h", .credentialsLength),
+      ("socks5://:@h", .credentialsLength), ("socks5h://:pass@h", .credentialsLength),
       ("socks5://\(String(repeating: "u", count: 256)):p@h", .credentialsLength),
       ("socks5://u:\(String(repeating: "p", count: 256))@h", .credentialsLength),
     ])

@@ -91,6 +91,8 @@ struct SOCKS5HandshakeTests {
       try talk(login, [[5, 2], [1, 0], Self.reply])
         == [[5, 2, 0, 2], [1, 5] + "usér".utf8 + [4] + "pass".utf8, request])
     #expect(try talk(login, [[5, 0], Self.reply]) == [[5, 2, 0, 2], request])
+    let nameAlone = try handshake("socks5://user@h")
+    #expect(try talk(nameAlone, [[5, 2], [1, 0], Self.reply])[1] == [1, 4] + "user".utf8 + [0])
     let long = String(repeating: "x", count: 255)
     #expect(
       try talk(try handshake("socks5://\(long):\(long)@h"), [[5, 2], [1, 0], Self.reply])[1]

@@ -34,7 +34,7 @@ struct RedirectRuleTests {
         fields: [
           ("Accept", "x"), ("Content-Type", "text/plain"), ("content-encoding", "gzip"), ("Content-Language", "en"),
           ("Content-Location", "/x"), ("Content-Length", "5"), ("Digest", "x"), ("Last-Modified", "x"),
-          ("Expect", "100-continue"),
+          ("Expect", "100-continue"), ("content-digest", "sha-256=:x:"), ("Repr-Digest", "x"), ("Content-MD5", "x"),
         ])
       first.body = RequestBody("hello")
       let next = try #require(

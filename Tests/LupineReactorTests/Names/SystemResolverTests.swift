@@ -25,6 +25,17 @@ struct SystemResolverTests {
     #expect(Set(addresses).count == addresses.count)
   }
 
+  @Test(
+    "of localhost, the system resolver also returns the address of a family for which the machine has only loopback",
+    arguments: [
+      ("localhost", 0), ("LocalHost", 0), ("localhost.", 0), ("a.localhost", 0), ("a.localhost.", 0),
+      ("notlocalhost", AI_ADDRCONFIG), ("localhost.example", AI_ADDRCONFIG), ("example.com.", AI_ADDRCONFIG),
+      (".", AI_ADDRCONFIG), ("", AI_ADDRCONFIG),
+    ] as [(String, CInt)])
+  func flags(host: String, flags: CInt) {
+    #expect(SystemResolver.flags(for: host) == flags)
+  }
+
   @Test("the system resolver reports a name under .invalid as nonexistent (RFC 6761 §6.4)")
   func unknown() async {
     switch await look("lupine.invalid") {

@@ -97,6 +97,21 @@ struct SocketTests {
     #expect(error?.isConnectionRefused == true)
   }
 
+  @Test("a socket's finishConnecting reports a refused connection if the socket is connected to itself")
+  func connectedToItself() throws {
+    // A port that was free a moment ago, on an address that no other test uses.
+    let port = try #require(Socket.listen(onNumeric: "127.8.9.12").localAddress?.port)
+    let address = try #require(SocketAddress(numeric: "127.8.9.12", port: port))
+    var options = SocketOptions()
+    options.localAddress = address
+    let client = try Socket.connect(to: address, options: options)
+    try client.wait(.writable)
+    #expect(client.localAddress == address)
+    #expect(client.peerAddress == address)
+    let error = #expect(throws: SystemError(call: "connect", code: ECONNREFUSED)) { try client.finishConnecting() }
+    #expect(error?.isConnectionRefused == true)
+  }
+
   @Test("after a connection reset, reads and writes fail without raising a signal")
   func reset() throws {
     let client: Socket

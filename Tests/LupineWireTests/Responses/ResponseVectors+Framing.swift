@@ -19,8 +19,23 @@ extension ResponseVector {
       "head in lower case is another method", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", method: "head",
       body: "hi"),
     .good("204", "HTTP/1.1 204 None\r\n\r\n", status: 204, reason: "None"),
-    .good("204 with a length", "HTTP/1.1 204 None\r\nContent-Length: 5\r\n\r\n", status: 204, reason: "None"),
-    .good("204 with chunked", "HTTP/1.1 204 None\r\n\(chunked)\r\n", status: 204, reason: "None"),
+    .good("204 with a length of 0", "HTTP/1.1 204 None\r\nContent-Length: 0\r\n\r\n", status: 204, reason: "None"),
+    .good(
+      "204 with a length", "HTTP/1.1 204 None\r\nContent-Length: 5\r\n\r\n", status: 204, reason: "None",
+      close: .ambiguousFraming),
+    .good(
+      "204 with a length of 0 and another length",
+      "HTTP/1.1 204 None\r\nContent-Length: 5\r\nContent-Length: 0\r\n\r\n", status: 204, reason: "None",
+      close: .ambiguousFraming),
+    .good(
+      "204 with a length that isn't a number", "HTTP/1.1 204 None\r\nContent-Length: x\r\n\r\n", status: 204,
+      reason: "None", close: .ambiguousFraming),
+    .good(
+      "204 with chunked", "HTTP/1.1 204 None\r\n\(chunked)\r\n", status: 204, reason: "None",
+      close: .ambiguousFraming),
+    .good(
+      "204 with a length and close", "HTTP/1.1 204 None\r\nContent-Length: 5\r\n\(close)\r\n", status: 204,
+      reason: "None", close: .serverAskedForClose),
     .good("304 with a length", "HTTP/1.1 304 Same\r\nContent-Length: 5\r\n\r\n", status: 304, reason: "Same"),
     .good("304 without framing", "HTTP/1.1 304 Same\r\n\r\n", status: 304, reason: "Same"),
     .good(

@@ -171,6 +171,8 @@ private struct OneShot {
   private static func inflate(_ wire: [UInt8], windowBits: CInt, mayRepeat: Bool) -> OneShot {
     var result = OneShot()
     var rest = wire[...]
+    // Zero bytes after the last gzip member are padding.
+    func isOver() -> Bool { mayRepeat ? rest.allSatisfy { $0 == 0 } : rest.isEmpty }
     repeat {
       var stream = z_stream()
       guard lupine_inflateInit2(&stream, windowBits) == Z_OK else { fatalError("inflateInit2 failed") }
@@ -192,8 +194,8 @@ private struct OneShot {
       }
       guard status == Z_STREAM_END else { return result }
       rest = rest.suffix(Int(stream.avail_in))
-    } while mayRepeat && !rest.isEmpty
-    result.isComplete = rest.isEmpty
+    } while mayRepeat && !isOver()
+    result.isComplete = isOver()
     return result
   }
 
