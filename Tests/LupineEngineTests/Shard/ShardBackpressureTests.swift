@@ -189,6 +189,18 @@ struct ShardBackpressureTests {
     }
   }
 
+  @Test("the client stops reading an unwanted body after 1 s, even if bytes of it still arrive")
+  func drainTime() throws {
+    let stage = ShardStage { $0.drainedBytesMax = 10_000 }
+    let (sink, socket) = try discarded("Content-Length: 10", on: stage)
+    socket.arrivals = [.bytes([46])]
+    stage.turn(after: .milliseconds(500), socket)
+    stage.turn(after: .milliseconds(499))
+    #expect(!sink.finished.isOpen)
+    stage.turn(after: .milliseconds(1))
+    #expect(sink.finished.isOpen)
+  }
+
   @Test("the client reads exactly as many bytes of an unwanted chunked body as the drain limit permits")
   func exactDrainLimit() throws {
     let stage = ShardStage { $0.drainedBytesMax = 10_000 }
