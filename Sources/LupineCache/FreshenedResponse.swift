@@ -25,7 +25,7 @@ extension StoredResponse {
     else { return .remove }
     // If the new request had a session's credentials, or the new response set a cookie, the stored response belongs to that session
     // from now on.
-    let partition = partition == .anonymous ? request.partition(of: new) : partition
+    let partition = partition == .anonymous ? request.partition(of: fields) : partition
     return .replace(
       StoredResponse(
         status: status, fields: merged, times: times, partition: partition,

@@ -92,6 +92,8 @@ struct DigestTests {
     #expect(full.opaque == "o" && full.protection == .content)
   }
 
+  static let tooLong = String(repeating: "n", count: DigestChallenge.valueBytesMax + 1)
+
   @Test(
     "a Digest challenge that the client can't answer is refused with an error that states the reason",
     arguments: [
@@ -102,10 +104,21 @@ struct DigestTests {
       ("Digest realm=r, nonce=n, qop=\"auth2,other\"", .unknownProtection),
       ("Digest realm=r, nonce=n, algorithm=SHA-256", .unknownProtection),
       ("Digest realm=r, nonce=n, algorithm=MD5-sess", .unknownProtection),
-      ("Digest realm=r, nonce=" + String(repeating: "n", count: DigestChallenge.valueBytesMax + 1), .tooLong("nonce")),
+      ("Digest realm=r, nonce=\(tooLong)", .tooLong("nonce")), ("Digest nonce=n, realm=\(tooLong)", .tooLong("realm")),
+      ("Digest realm=r, nonce=n, opaque=\(tooLong)", .tooLong("opaque")),
     ] as [(String, DigestChallenge.Defect)])
   func defects(line: String, defect: DigestChallenge.Defect) {
     #expect(throws: defect) { try digestChallenge(line) }
+  }
+
+  @Test("the client accepts a realm, nonces and an opaque value of exactly the maximum length")
+  func longest() throws {
+    let (text, next) = (String(Self.tooLong.dropLast()), String(repeating: "m", count: DigestChallenge.valueBytesMax))
+    var session = try session("Digest realm=\(text), nonce=\(text), opaque=\(text), qop=auth")
+    let first = try session.proof()
+    for name in ["realm", "nonce", "opaque"] { #expect(first.parameter(name) == text) }
+    session.adopt(next, announcedFor: first)
+    #expect(try session.proof().parameter("nonce") == next)
   }
 
   @Test("if a Digest challenge's domain parameter lists more URIs than the limit, the client ignores the excess URIs")
@@ -168,6 +181,17 @@ struct DigestTests {
       #expect(!session.renew(with: try digestChallenge(line)))
     }
     #expect(try session.proof().parameter("nonce") == "n2")
+  }
+
+  @Test("after a new challenge, a -sess algorithm derives a new key from the new nonces (RFC 7616 §3.6)")
+  func newKey() throws {
+    let line = "Digest realm=r, nonce=n2, qop=auth, algorithm=MD5-sess"
+    var renewed = try session("Digest realm=r, nonce=n, qop=auth, algorithm=MD5-sess")
+    _ = try renewed.proof(clientNonce: "c")
+    #expect(renewed.renew(with: try digestChallenge(line)))
+    var fresh = try session(line)
+    let (value, expected) = (try renewed.proof(clientNonce: "d"), try fresh.proof(clientNonce: "d"))
+    #expect(value.fieldValue == expected.fieldValue)
   }
 
   @Test("if the server reuses a recent Digest nonce, the nonce count continues from its previous value")

@@ -98,8 +98,10 @@ struct NTLMTests {
   @Test("the client's last NTLM message has the NTLMv2 response, an LM response of zeros, and a valid integrity code")
   func last() throws {
     let time = NTLMAttribute(identifier: NTLMAttribute.timestamp, value: [1, 2, 3, 4, 5, 6, 7, 8])
-    let replaced = NTLMAttribute(identifier: NTLMAttribute.flags, value: [0, 0, 0, 0])
-    let server = challenge(attributes: [NTLMAttribute(identifier: 2, value: [0x44, 0]), time, replaced])
+    let replaced = [NTLMAttribute.flags, NTLMAttribute.channelBindings, NTLMAttribute.targetName].map {
+      NTLMAttribute(identifier: $0, value: [1, 0, 0, 0])
+    }
+    let server = challenge(attributes: [NTLMAttribute(identifier: 2, value: [0x44, 0]), time] + replaced)
     var handshake = NTLMHandshake()
     let first = handshake.start()
     var last = try handshake.answer(server, with: parameters())
@@ -186,12 +188,28 @@ struct NTLMTests {
   }
 
   @Test("the client refuses an NTLM challenge that is truncated, or longer than the limit")
-  func truncation() {
+  func truncation() throws {
     let message = challenge()
     for length in message.indices {
       #expect(throws: NTLMError.self) { try NTLMChallenge(Array(message.prefix(length))) }
     }
-    let long = message + [UInt8](repeating: 0, count: NTLMChallenge.bytesMax)
-    #expect(throws: NTLMError.tooLong) { try NTLMChallenge(long) }
+    let longest = message + [UInt8](repeating: 0, count: NTLMChallenge.bytesMax - message.count)
+    #expect(try NTLMChallenge(longest).message == longest)
+    #expect(throws: NTLMError.tooLong) { try NTLMChallenge(longest + [0]) }
+  }
+
+  @Test("the client refuses to send an NTLM message with a user name or a domain that is longer than the limit")
+  func longNames() throws {
+    let longest = String(repeating: "u", count: NTLMChallenge.bytesMax / 2)
+    for user in [longest, longest + "\\u"] {
+      var handshake = NTLMHandshake()
+      _ = handshake.start()
+      _ = try handshake.answer(challenge(), with: parameters(user: user))
+    }
+    for user in [longest + "u", longest + "u\\u"] {
+      var handshake = NTLMHandshake()
+      _ = handshake.start()
+      #expect(throws: NTLMError.tooLong) { try handshake.answer(challenge(), with: parameters(user: user)) }
+    }
   }
 }

@@ -88,6 +88,8 @@ import Testing
     let value = String(repeating: "v", count: CacheLimits.selectingBytesMax)
     #expect(StoreDecision.decide(["Vary: Foo"], to: try .get(["Foo: \(value)"])).stored != nil)
     #expect(StoreDecision.decide(["Vary: Foo"], to: try .get(["Foo: \(value)v"])).refusal == .vary(.tooLarge))
+    let both = try CacheRequest.get(["Foo: \(value)", "Bar: v"])
+    #expect(StoreDecision.decide(["Vary: Foo, Bar"], to: both).refusal == .vary(.tooLarge))
   }
 
   @Test("the cache stores all response fields as received, except those for the connection and for proxies")
@@ -103,8 +105,12 @@ import Testing
 
   @Test("a response's Connection field can't make the cache ignore a field that controls caching")
   func connectionNamesCacheControl() throws {
-    let lines = ["Date: \(date())", "Cache-Control: max-age=60", "ETag: \"a\"", "Vary: Accept"]
-    #expect(try stored(lines + ["Connection: cache-control, etag, vary, date"]).fields == Fields(lines))
+    let lines = [
+      "Date: \(date())", "Cache-Control: max-age=60", "ETag: \"a\"", "Vary: Accept", "Expires: \(date())", "Age: 1",
+      "Last-Modified: \(date())",
+    ]
+    let connection = "Connection: cache-control, etag, vary, date, expires, age, last-modified"
+    #expect(try stored(lines + [connection]).fields == Fields(lines))
   }
 
   @Test(

@@ -1,8 +1,11 @@
 // ReportTests: the output of --verbose, --timing and --trace.
 
 import Foundation
+import LupineEngine
 import LupineTestSupport
 import Testing
+
+@testable import LupineCommand
 
 @Suite("Output of --verbose, --timing and --trace", .timeLimit(.minutes(10)))
 struct ReportTests {
@@ -29,6 +32,18 @@ struct ReportTests {
     #expect(Array(lines.prefix(expected.count)) == expected)
     #expect(lines[expected.count].hasPrefix("* new connection to 127.0.0.1:\(server.port) from 127.0.0.1:"))
     #expect(lines[expected.count + 1] == "* redirected to GET \(server.url)/b")
+  }
+
+  @Test("the command's verbose output hides the value of each field with credentials, whatever the case of its name")
+  func hiddenFields() {
+    let names = [
+      "authorization", "Proxy-Authorization", "AUTHENTICATION-INFO", "Proxy-Authentication-Info", "cookie",
+      "Set-Cookie",
+    ]
+    let fields = Fields((names + ["X"]).map { ($0, "value") })
+    let head = ResponseHead(status: 200, fields: fields, isContentDecoded: false)
+    let lines = VerboseReport.response(head).split(separator: "\n").map { String($0) }
+    #expect(Array(lines.dropFirst()) == names.map { "< \($0): [redacted]" } + ["< X: value", "<"])
   }
 
   @Test("the command's verbose output contains the TLS version and cipher, and whether the certificate was verified")

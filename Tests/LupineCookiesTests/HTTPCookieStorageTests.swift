@@ -80,6 +80,19 @@ import Testing
     #expect(storage.cookies?.last?.isSecure == true)
   }
 
+  @Test("setCookies(_:for:mainDocumentURL:) doesn't store a cookie that violates the conditions of its name's prefix")
+  func prefixes() throws {
+    let lines = [
+      "__Secure-a=1", "__Host-b=1; Secure; Path=/x", "__Host-c=1; Secure; Path=/; Domain=example.com",
+      "__Host-d=1; Secure; Path=/",
+    ]
+    // The parser of a dictionary's fields doesn't check whether the server may set the cookies.
+    let cookies = lines.flatMap { HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": $0], for: url) }
+    #expect(cookies.count == lines.count)
+    storage.setCookies(cookies, for: url, mainDocumentURL: nil)
+    #expect(names == ["__Host-d"])
+  }
+
   @Test("a cookie storage's accept policy decides which cookies it stores")
   func policy() throws {
     #expect(storage.cookieAcceptPolicy == .always)

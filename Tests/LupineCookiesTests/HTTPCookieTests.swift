@@ -226,5 +226,8 @@ import Testing
     #expect(field.count <= 8190)
     #expect(field.split(separator: UInt8(ascii: ";")).count == 3)
     #expect(CookieField.joined(cookies, to: [UInt8](repeating: 120, count: 8189)) == nil)
+    // After 8,178 bytes and the separator, there is room for a cookie of 10 bytes.
+    #expect(CookieField.joined(cookies, to: [UInt8](repeating: 120, count: 8178))?.count == 8190)
+    #expect(CookieField.joined(cookies, to: [UInt8](repeating: 120, count: 8179)) == nil)
   }
 }

@@ -92,6 +92,13 @@ struct EngineErrorTests {
     #expect(text.contains("b\u{FFFD}c"))
   }
 
+  @Test("an error's description is a single line, even if the error of a request body's producer has several lines")
+  func textOfProducer() {
+    struct ProducerFailure: Error, CustomStringConvertible { let description = "a\nb\u{1B}[2J\u{2028}c\u{2029}d" }
+    let text = EngineError(.bodyUnreadable, .send, origin, cause: .producer(ProducerFailure())).description
+    #expect(text.contains("a\u{FFFD}b\u{FFFD}[2J\u{FFFD}c\u{FFFD}d"))
+  }
+
   @Test(
     "error descriptions show durations in seconds with at most three decimals",
     arguments: [

@@ -97,9 +97,11 @@ import Testing
 
   @Test("the transfer store parses each file name that it generates correctly, and refuses any other name")
   func names() {
-    for name in [TransferFileName.record(1), .answer(0xABC), .body(0), .temporary("0000000000000001.task")] {
-      #expect(TransferFileName(name.text) == name)
-    }
+    let valid: [TransferFileName] = [
+      .record(1), .answer(0xABC), .body(0), .temporary("0000000000000001.task"), .record(TransferFileName.idMax),
+    ]
+    for name in valid { #expect(TransferFileName(name.text) == name) }
+    #expect(TransferFileName(TransferFileName.record(TransferFileName.idMax + 1).text) == nil)
     for text in [
       "lock", "1.task", "000000000000000A.task", "+00000000000001.task", "ffffffffffffffff.task", ".task", "new-lock",
       "lupine-download-1.tmp", "lupine-download-0123456789abcdef0123456789abcdef.tmp", "new-new-0000000000000001.task",

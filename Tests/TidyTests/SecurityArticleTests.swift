@@ -91,6 +91,44 @@ import Testing
       #expect(isDeclared, "the sources declare no property \(name)")
     }
   }
+
+  @Test("the default of each limit in Security.md is the default in the sources")
+  func defaults() throws {
+    let declaration =
+      /\b([a-z]\w*)(?:: [A-Za-z0-9.?]+)? (?:= |\{ )(?:Duration)?(?:\.seconds\()?([0-9_]+(?: (?:\*|<<) [0-9_]+)*)/
+    var declared: [String: Set<Int>] = [:]
+    for line in SourceTree.sources.flatMap(\.lines)
+    where line.contains("Max") || line.contains("Seconds") || line.contains("windowBytes") {
+      guard !line.drop(while: { $0 == " " }).hasPrefix("//") else { continue }
+      for match in line.matches(of: declaration) {
+        declared[String(match.1), default: []].insert(Self.value(of: match.2))
+      }
+    }
+    for row in try Self.rows() where row.heading == "Limits" {
+      let name = String(row.cells[0].trimming { $0 == "`" })
+      guard let documented = Self.number(in: row.cells[1]) else { continue }
+      #expect(declared[name]?.contains(documented) == true, "\(name) isn't \(documented)")
+    }
+  }
+
+  /// Returns the number at the start of a cell, such as 65,536 for "64 KiB", or nil if the limit has no default.
+  private static func number(in cell: Substring) -> Int? {
+    guard let match = cell.firstMatch(of: /^([0-9,]+)(?: (KiB|MiB))?/),
+      let number = Int(match.1.filter { $0 != "," })
+    else { return nil }
+    return number * (match.2 == "KiB" ? 1 << 10 : match.2 == "MiB" ? 1 << 20 : 1)
+  }
+
+  /// Returns the value of an expression such as `64 * 1024` or `1 << 20`.
+  private static func value(of expression: Substring) -> Int {
+    let words = expression.filter { $0 != "_" }.split(separator: " ")
+    var value = words.first.flatMap { Int($0) } ?? 0
+    for index in stride(from: 1, to: words.count - 1, by: 2) {
+      let number = Int(words[index + 1]) ?? 0
+      value = words[index] == "<<" ? value << number : value * number
+    }
+    return value
+  }
 }
 
 extension Substring {

@@ -218,6 +218,39 @@ struct ConnectHandshakeTests {
     }
   }
 
+  @Test("the client skips the body of each 407 response to CONNECT up to a limit, however small the body's pieces are")
+  func skippedBodies() throws {
+    let limit = ConnectHandshake.skippedBytesMax
+    let piece = [UInt8](repeating: 46, count: limit / 4)
+    func head(_ length: Int) -> [UInt8] {
+      Array("HTTP/1.1 407 X\r\nProxy-Authenticate: X 1\r\nContent-Length: \(length)\r\n\r\n".utf8)
+    }
+    var handshake = try negotiation()
+    for _ in 0..<2 {
+      var cursor = 0
+      #expect(try handshake.receive(head(limit).span, at: &cursor) == .needMoreBytes)
+      for number in 1...4 {
+        cursor = 0
+        let step = try handshake.receive(piece.span, at: &cursor)
+        #expect((step == .needMoreBytes) == (number < 4))
+      }
+    }
+    var refused = try negotiation()
+    var cursor = 0
+    _ = try refused.receive(head(limit + 1).span, at: &cursor)
+    for _ in 1...4 {
+      cursor = 0
+      #expect(try refused.receive(piece.span, at: &cursor) == .needMoreBytes)
+    }
+    cursor = 0
+    do throws(ProxyError) {
+      _ = try refused.receive([46].span, at: &cursor)
+      Issue.record("A body beyond the limit was skipped.")
+    } catch {
+      #expect(error.cause == .credentialsRequired(schemes: ["X"], hadCredentials: true))
+    }
+  }
+
   @Test("a CONNECT request fails if the proxy sends more interim responses than the limit")
   func informational() throws {
     var limits = Limits()

@@ -76,6 +76,21 @@ struct RedirectRuleTests {
     #expect(try RedirectRule().next(after: head, to: first, count: 0)?.presentsIdentity == false)
   }
 
+  @Test("a redirect to another origin removes the request's choice of a client certificate")
+  func choices() throws {
+    for (location, stays) in [("/b", true), ("http://A:80/b", true), ("http://b/", false), ("https://a/", false)] {
+      var first = try request("http://a/")
+      first.identityChoice = .anonymous
+      // Only the request that was redirected needs an authenticated connection.
+      first.connectionDemand = ConnectionDemand(group: 7)
+      let next = try #require(try RedirectRule().next(after: try .redirect(302, to: location), to: first, count: 0))
+      #expect((next.identityChoice != nil) == stays, "\(location)")
+      #expect(next.connectionDemand == nil, "\(location)")
+    }
+    let socket = Origin(scheme: .https, socketPath: "/a")
+    #expect(!RedirectRule.keepsIdentity(from: Origin(scheme: .http, host: "localhost", port: 80), to: socket))
+  }
+
   // MARK: Responses that aren't redirects
 
   @Test(

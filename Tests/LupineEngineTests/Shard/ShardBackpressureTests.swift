@@ -167,4 +167,50 @@ struct ShardBackpressureTests {
       #expect(stage.shard.pool.counters().total.closed == [.bodyUnwanted: 1])
     }
   }
+  /// Sends a request, and discards the body of its response after the head with this field has arrived.
+  private func discarded(_ field: String, on stage: ShardStage) throws -> (RecordingSink, ScriptedSocket) {
+    let (id, sink) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    stage.turn(socket)
+    socket.arrivals = [.bytes(Array("HTTP/1.1 200 OK\r\n\(field)\r\n\r\n".utf8))]
+    stage.turn(socket)
+    stage.inbox.send(.discardBody(id))
+    stage.turn()
+    return (sink, socket)
+  }
+
+  @Test("the client reads an unwanted body only if its declared length is at most the drain limit")
+  func declaredLength() throws {
+    for (length, isRead) in [(10_000, true), (10_001, false)] {
+      let stage = ShardStage { $0.drainedBytesMax = 10_000 }
+      let (sink, _) = try discarded("Content-Length: \(length)", on: stage)
+      #expect(sink.finished.isOpen != isRead)
+    }
+  }
+
+  @Test("the client stops reading an unwanted body after 1 s, even if bytes of it still arrive")
+  func drainTime() throws {
+    let stage = ShardStage { $0.drainedBytesMax = 10_000 }
+    let (sink, socket) = try discarded("Content-Length: 10", on: stage)
+    socket.arrivals = [.bytes([46])]
+    stage.turn(after: .milliseconds(500), socket)
+    stage.turn(after: .milliseconds(499))
+    #expect(!sink.finished.isOpen)
+    stage.turn(after: .milliseconds(1))
+    #expect(sink.finished.isOpen)
+  }
+
+  @Test("the client reads exactly as many bytes of an unwanted chunked body as the drain limit permits")
+  func exactDrainLimit() throws {
+    let stage = ShardStage { $0.drainedBytesMax = 10_000 }
+    let (sink, socket) = try discarded("Transfer-Encoding: chunked", on: stage)
+    let size = Array("ffff\r\n".utf8)
+    socket.arrivals = [.bytes(size + [UInt8](repeating: 46, count: 10_000 - size.count))]
+    stage.turn(socket)
+    #expect(!sink.finished.isOpen)
+    socket.arrivals = [.bytes([46])]
+    stage.turn(socket)
+    #expect(sink.finished.isOpen)
+  }
 }

@@ -218,7 +218,7 @@ struct ShardTests {
   @Test(
     "if the drain limit is 0 bytes, a response whose body the caller discards ends immediately, whatever its framing",
     arguments: [
-      "Content-Length: 1", "Transfer-Encoding: chunked",
+      "Content-Length: 1", "Transfer-Encoding: chunked", "X: a body until the connection closes",
     ])
   func nothingDrained(framing: String) async throws {
     let stage = ShardStage { $0.drainedBytesMax = 0 }

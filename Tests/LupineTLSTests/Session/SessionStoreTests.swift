@@ -1,8 +1,10 @@
 // SessionStoreTests: the entries of the store of sessions, the contexts that may use them, and the store's limits.
 
+import Foundation
 import Glibc
 import LupineLoopback
 import LupineTLS
+import LupineTestSupport
 import Synchronization
 import Testing
 
@@ -80,12 +82,14 @@ struct SessionStoreTests {
     var others = [fixture.trusting]
     let client = try fixture.authority.issue(purpose: .client)
     let identity = try TLSIdentity(certificatePEM: client.certificatePEM, privateKeyPEM: client.privateKeyPEM)
+    let list = Data(try fixture.authority.revocationList()).base64EncodedString(options: .lineLength64Characters)
+    let file = try TemporaryFile(Array("-----BEGIN X509 CRL-----\n\(list)\n-----END X509 CRL-----\n".utf8))
     // OpenSSL would let a client with any of these changes resume the session of `fixture.trusting`.
     for change in [
       { $0.identity = identity }, { $0.minimumVersion = .v1_3 }, { $0.maximumVersion = .v1_3 },
       { $0.groups = ["P-256"] }, { $0.cipherList = "ECDHE+AESGCM" },
       { $0.cipherSuites = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384"] }, { $0.ocspStapling = .checked },
-      { $0.trustRoots.append(.system) }, { $0.applicationProtocols = [] },
+      { $0.trustRoots.append(.system) }, { $0.applicationProtocols = [] }, { $0.revocationListFile = file.path },
     ] as [(inout TLSConfiguration) -> Void] {
       var other = fixture.trusting
       change(&other)
@@ -100,6 +104,7 @@ struct SessionStoreTests {
     // A proxy isn't trusted only because an origin with the same address is trusted.
     #expect(try !fixture.visited(context, isProxy: true).client.info.isResumed)
     #expect(try fixture.visited(context).client.info.isResumed)
+    withExtendedLifetime(file) {}
   }
 
   @Test(

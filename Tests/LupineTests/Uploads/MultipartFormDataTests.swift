@@ -179,6 +179,10 @@ import Testing
     #expect(try form.boundary.wholeMatch(of: Regex("alamofire\\.boundary\\.[0-9a-f]{16}")) != nil)
     #expect(form.contentType == "multipart/form-data; boundary=\(form.boundary)")
     #expect(MultipartFormData().boundary != form.boundary)
+    // Each of the 64 bits is 0 in some boundaries, and 1 in others.
+    let numbers = try (0..<64).map { _ in try #require(UInt64(MultipartFormData().boundary.suffix(16), radix: 16)) }
+    #expect(numbers.reduce(0) { $0 | $1 } == UInt64.max)
+    #expect(numbers.reduce(UInt64.max) { $0 & $1 } == 0)
 
     let own = MultipartFormData(boundary: "own")
     #expect(own.contentType == "multipart/form-data; boundary=own")

@@ -123,6 +123,11 @@ import Testing
     #expect(try challenge(["Basic realm=r"], at: "http://localhost/", storage: storage)?.proposedCredential == me)
     let other = try #require(try challenge(["Basic realm=r"], at: "http+unix://%2Frun%2Fa.sock/", storage: storage))
     #expect(other.proposedCredential == nil && other.protectionSpace.host == "/run/a.sock")
+    let secure = URLProtectionSpace(
+      host: "localhost", port: 443, protocol: "https", realm: "r",
+      authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+    #expect(secure.isAt(try #require(URL(string: "http://localhost/"))))
+    #expect(!secure.isAt(try #require(URL(string: "http+unix://%2Frun%2Fa.sock/"))))
   }
 
   // MARK: Answers

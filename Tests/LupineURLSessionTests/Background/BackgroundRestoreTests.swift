@@ -296,6 +296,18 @@ import Testing
     }
   }
 
+  @Test("a background task's record contains the user information of the request's URLs only if that is permitted")
+  func userInformation() throws {
+    var request = URLRequest(url: try #require(URL(string: "http://user:s3cret@a.test/r")))
+    request.mainDocumentURL = URL(string: "http://user:s3cret@b.test/")
+    let recorded = try #require(TransferDescription(.download, request, isSecret: { _ in false }))
+    #expect(recorded.url == "http://a.test/r" && recorded.mainDocument == "http://b.test/")
+    #expect(recorded.omittedNames == ["Authorization"])
+    let complete = try #require(TransferDescription(.download, request, isSecret: nil))
+    #expect(complete.url == request.url?.absoluteString && complete.omittedNames.isEmpty)
+    #expect(complete.mainDocument == request.mainDocumentURL?.absoluteString)
+  }
+
   @Test("a background session writes a response's cookies and credentials to disk only if the configuration permits it")
   func responseSecrets() async throws {
     let url = try #require(URL(string: "http://user:s3cret@a.test/r"))

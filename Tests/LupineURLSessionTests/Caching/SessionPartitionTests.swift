@@ -101,7 +101,7 @@ import Testing
       fixture.script.on("/a") { _, number in
         Reply(fields: ["Cache-Control": "max-age=60"], .bytes(Array("\(number)".utf8)))
       }
-      for (number, (user, realm)) in [("a b", "c"), ("a", "b c")].enumerated() {
+      for (number, (user, realm)) in [("a b", "c"), ("a", "b c"), ("a", "c")].enumerated() {
         let proof = "Digest username=\"\(user)\", realm=\"\(realm)\", nonce=\"1\", response=\"1\""
         #expect(try await fixture.load("/a", ["Authorization": proof]).text == "\(number)")
       }
@@ -155,6 +155,21 @@ import Testing
       #expect(try await fixture.load("/b").text == "1")
       #expect(try await fixture.load("/b", in: permitted).text == "0")
     }
+  }
+
+  @Test("requests that differ in the name or in any value of a secret field don't share cached responses")
+  func secretValues() throws {
+    let cache = SessionCache(URLCache(memoryCapacity: 1_000, diskCapacity: 0).stores)
+    let requests: [Fields] = [
+      ["A": "1"], ["B": "1"], ["A": "1", "B": "2"], ["A": "1", "b": "3"], ["A": "1", "a": "2"], ["A": "1", "a": "3"],
+    ]
+    let users = try requests.map { fields in
+      cache.request(
+        EngineRequest(uri: try URI("http://h.example/"), fields: fields), policy: .useProtocolCachePolicy,
+        ownCookie: nil, identity: nil, secretFields: ["a", "b"]
+      ).session
+    }
+    #expect(Set(users).count == requests.count)
   }
 
   @Test("requests with different client certificates don't share cached responses")

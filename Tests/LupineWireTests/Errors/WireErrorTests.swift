@@ -12,7 +12,7 @@ struct WireErrorTests {
       (String(repeating: "x", count: 65), "\"" + String(repeating: "x", count: 64) + "…\""),
       ("a\r\nb\u{1B}[2J", "\"a\u{FFFD}\u{FFFD}b\u{FFFD}[2J\""),
       ("\u{9B}2J\u{202E}x\u{2028}", "\"\u{FFFD}2J\u{FFFD}x\u{FFFD}\""),
-      ("é 漢", "\"é 漢\""),
+      ("a\u{2029}b\u{E000}c\u{FFFF}d", "\"a\u{FFFD}b\u{FFFD}c\u{FFFD}d\""), ("é 漢", "\"é 漢\""),
     ])
   func quoted(text: String, expected: String) {
     let errors: [WireError] = [

@@ -47,6 +47,8 @@ struct ChallengeTests {
     let kept = schemes.prefix(Limits.challengesMax).map { String($0.prefix { $0 != " " }) }
     #expect(Challenge.parse(schemes.joined(separator: ", ")).map(\.scheme) == kept)
     #expect(fields(schemes).challenges("WWW-Authenticate").map(\.scheme) == kept)
+    let twoLines = [schemes[..<10], schemes[10...]].map { $0.joined(separator: ", ") }
+    #expect(fields(twoLines).challenges("WWW-Authenticate").map(\.scheme) == kept)
 
     let parameters = (0..<100).map { "p\($0)=v" }.joined(separator: ",")
     let challenges = Challenge.parse("One \(parameters), Two realm=x")
