@@ -138,7 +138,8 @@ extension CacheExchange {
     switch served.body {
     case .file(let file, let range): return .read(file, offset: range.lowerBound, countMax: state.window)
     case .data(let data):
-      let piece = data.prefix(state.window)
+      // If the body isn't streamed, all of it is delivered at once: it is in memory anyway.
+      let piece = isStreamed ? data.prefix(state.window) : data
       served.body = .data(data.dropFirst(piece.count))
       served.servedByteCount += UInt64(piece.count)
       if state.window != .max { state.window -= piece.count }

@@ -52,7 +52,12 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   let state: Mutex<State>
   let engineRequest: EngineRequest
   private let upstream: any CacheUpstream
-  private let hasWindow: Bool
+  /// Whether the exchange can read a body that the receiver doesn't accept. The receiver doesn't extend the receive window for such a
+  /// body, so the window must be large enough for all of it.
+  private let readsUnwantedBodies: Bool
+  /// Whether the receiver's user reads the body piece by piece and may stop reading for any time. Such a task limits how much of the
+  /// body is in memory, so the exchange doesn't collect a long body, and no other request waits for this one.
+  let isStreamed: Bool
 
   /// - Parameters:
   ///   - request: The request in the form that the cache's decisions use.
@@ -60,12 +65,13 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   ///   - url: The URL of the response.
   ///   - cache: The cache of the session.
   ///   - upstream: The session's engine, which sends the request to the origin.
-  ///   - windowBytes: The initial receive window in bytes, or nil for no limit.
+  ///   - windowBytes: The initial receive window in bytes. `Int.max` means no limit.
+  ///   - isStreamed: Whether the receiver's user reads the body piece by piece.
   ///   - receiver: The object that receives the response, or nil for a revalidation in the background.
   init(
     _ request: CacheRequest, _ engineRequest: EngineRequest, url: URL?, cache: SessionCache,
     upstream: any CacheUpstream,
-    windowBytes: Int?, receiver: (any CacheReceiver)?
+    windowBytes: Int, isStreamed: Bool, receiver: (any CacheReceiver)?
   ) {
     self.request = request
     self.engineRequest = engineRequest
@@ -74,8 +80,9 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     self.upstream = upstream
     self.receiver = receiver
     uri = request.uri.cacheKey
-    hasWindow = windowBytes != nil
-    state = Mutex(State(window: windowBytes ?? .max))
+    self.isStreamed = isStreamed
+    readsUnwantedBodies = !isStreamed && windowBytes > NetworkExchange.unwantedBytesMax
+    state = Mutex(State(window: windowBytes))
   }
 
   var stores: CacheStores { cache.stores }
@@ -180,7 +187,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     let limit = SessionCache.revalidationTimeMax
     engineRequest.timeouts.total = min(engineRequest.timeouts.total ?? limit, limit)
     let exchange = CacheExchange(
-      independent, engineRequest, url: url, cache: cache, upstream: upstream, windowBytes: nil, receiver: nil)
+      independent, engineRequest, url: url, cache: cache, upstream: upstream, windowBytes: .max, isStreamed: false,
+      receiver: nil)
     guard let lead = cache.begin(exchange) else { return }
     exchange.state.withLock { $0.phase = .waiting(forwarding, found) }
     exchange.lead(lead)
@@ -190,7 +198,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
 
   /// Whether this request may wait for the response to another request for the same URI, and other requests may wait for the
   /// response to this one (request collapsing).
-  var isCollapsible: Bool { request.isCollapsible && !hasWindow }
+  var isCollapsible: Bool { request.isCollapsible && !isStreamed }
 
   /// Sends the request to the origin. From now on, other requests may wait for the response, and `lead` notifies them.
   func lead(_ lead: Lead) {
@@ -358,10 +366,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   }
 
   /// The maximum size, in bytes, of a response body that the exchange stores.
-  var storedBytesMax: Int { min(stores.responseBytesMax, hasWindow ? SessionCache.streamedBytesMax : .max) }
-  /// Whether the exchange can read a body that the receiver doesn't accept. False if the receive window is limited, because only
-  /// the receiver extends the window.
-  var readsUnwantedBodies: Bool { !hasWindow }
+  var storedBytesMax: Int { min(stores.responseBytesMax, isStreamed ? SessionCache.streamedBytesMax : .max) }
 }
 
 extension CacheDecision {

@@ -62,7 +62,7 @@ final class TaskCache: Sendable {
   /// Returns an exchange that answers the request from the cache if possible. Returns nil if the request bypasses the cache.
   func exchange(
     for request: EngineRequest, from urlRequest: URLRequest, _ settings: URLSessionConfiguration.Snapshot,
-    through upstream: any CacheUpstream, windowBytes: Int?, receiver: any CacheReceiver
+    through upstream: any CacheUpstream, windowBytes: Int, isStreamed: Bool, receiver: any CacheReceiver
   ) -> CacheExchange? {
     guard scope == .requests, request.method == "GET" || request.method == "HEAD", request.body.isEmpty,
       !request.fields.contains("Upgrade"), !request.hasOwnServer
@@ -73,7 +73,7 @@ final class TaskCache: Sendable {
       secretFields: settings.redirectRule.secretFields)
     return CacheExchange(
       cached, request, url: urlRequest.url, cache: session, upstream: upstream, windowBytes: windowBytes,
-      receiver: receiver)
+      isStreamed: isStreamed, receiver: receiver)
   }
 }
 

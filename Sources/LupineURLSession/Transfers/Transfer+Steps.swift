@@ -25,6 +25,7 @@ extension Transfer {
     case .authenticate(let unauthorized): authenticate(unauthorized, observer)
     case .present(let response, let isLast): present(response, isLast: isLast, observer)
     case .deliver(let piece): observer.transfer(didReceive: piece)
+    case .extendWindow(let byteCount): guarded.withLock { $0.handle }?.extendWindow(by: byteCount)
     case .redirect(let redirect): ask(redirect, observer)
     case .identify(let origin, let authorities): askForIdentity(origin, authorities, observer)
     case .submit(let submission): submit(submission)

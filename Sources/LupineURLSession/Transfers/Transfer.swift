@@ -34,7 +34,8 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
 
   let client: EngineClient
   private let delivery: ReadyTransfers
-  private let windowBytes: Int?
+  private let windowBytes: Int
+  private let isStreamed: Bool
   /// The object through which the task uses the session's cache. Nil if the session has no cache.
   let cache: TaskCache?
   /// The length of the first request's body in bytes, or nil if it is unknown. It doesn't change if a redirect removes the body.
@@ -49,8 +50,9 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
   ///   - redirectCount: The number of earlier redirects, which URLProtocol objects have reported.
   ///   - client: The session's engine, which sends the requests.
   ///   - delivery: The object that makes the transfer deliver its events on the observer's queue.
-  ///   - windowBytes: The receive window: the maximum number of bytes of the response's body that are delivered before
-  ///     `extendWindow(by:)` permits more. Nil for no limit.
+  ///   - windowBytes: The receive window of a streamed body: the maximum number of bytes that are delivered before
+  ///     `extendWindow(by:)` permits more. If nil, the body isn't streamed: the client's window applies, and the transfer extends it
+  ///     when the observer has returned from the delivered pieces.
   ///   - cache: The object through which the task uses the session's cache, or nil if the session has no cache.
   ///   - observer: The object that receives the transfer's events, usually the session task.
   init(
@@ -60,13 +62,14 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     self.client = client
     self.cache = cache
     self.delivery = delivery
-    self.windowBytes = windowBytes
+    self.windowBytes = windowBytes ?? client.windowBytes
+    isStreamed = windowBytes != nil
     bodyByteCount = request.body.byteCount
     guarded = Mutex(
       Guarded(
         state: TransferState(
           request, from: urlRequest, redirectRule: client.redirectRule, redirectCount: redirectCount,
-          windowBytes: windowBytes, waitsForConnectivity: client.settings.waitsForNetwork),
+          windowBytes: self.windowBytes, isStreamed: isStreamed, waitsForConnectivity: client.settings.waitsForNetwork),
         observer: observer))
   }
 
@@ -95,7 +98,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
   func setObserver(_ observer: any TransferObserver, windowBytes: Int) {
     let (handle, old) = guarded.withLock { guarded in
       defer { guarded.observer = observer }
-      guarded.state.windowBytes = windowBytes
+      (guarded.state.windowBytes, guarded.state.isStreamed) = (windowBytes, true)
       return (guarded.handle, guarded.observer)
     }
     handle?.limitWindow(to: windowBytes)
@@ -262,15 +265,15 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
       // A request that authenticates a connection must be sent to the server, even if the cache could answer the request.
       if let cache, request.connectionDemand == nil,
         let cached = cache.exchange(
-          for: request, from: currentRequest, client.settings, through: client, windowBytes: windowBytes, receiver: self
-        )
+          for: request, from: currentRequest, client.settings, through: client, windowBytes: windowBytes,
+          isStreamed: isStreamed, receiver: self)
       {
         keep(.cache(cached), of: exchange)
         return cached.decide()
       }
       // The cache doesn't answer the request. The request's cache policy may nevertheless forbid sending the request.
       guard mayLoad else { throw URLError(notCached: currentRequest.url) }
-      let handle = try client.submit(consume request, to: self, windowBytes: windowBytes ?? .max)
+      let handle = try client.submit(consume request, to: self, windowBytes: windowBytes)
       keep(.engine(handle), of: exchange)
     } catch {
       apply { $0.submissionFailed(error) }

@@ -29,7 +29,7 @@ struct TransferBatch {
   private static let roomyBytesMin = 32 * 1024
 
   /// Appends bytes of the response's body to the latest piece, or starts another piece if the latest one would exceed
-  /// `joinedBytesMax`. Without a receive window (`windowBytes` is nil), all bytes are appended to the latest piece.
+  /// `joinedBytesMax`. If the body isn't streamed (`windowBytes` is nil), all bytes are appended to the latest piece.
   mutating func append(body bytes: borrowing Span<UInt8>, windowBytes: Int?) {
     if let windowBytes {
       if !body.isEmpty, body.count + bytes.count > Self.joinedBytesMax {

@@ -45,7 +45,9 @@ extension TransferState {
   }
 
   /// Called when the engine has received bytes of the response's body.
-  mutating func receive(body bytes: borrowing Span<UInt8>) { batch.append(body: bytes, windowBytes: windowBytes) }
+  mutating func receive(body bytes: borrowing Span<UInt8>) {
+    batch.append(body: bytes, windowBytes: isStreamed ? windowBytes : nil)
+  }
 
   /// Called with a piece of a response's body that comes from the session's cache.
   mutating func receive(piece: Data) { batch.append(piece) }

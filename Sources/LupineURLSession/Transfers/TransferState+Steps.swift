@@ -18,6 +18,9 @@ extension TransferState {
     case present(HTTPURLResponse, isLast: Bool)
     /// Deliver a piece of the response's body to the observer.
     case deliver(Data)
+    /// Extend the exchange's receive window by this number of bytes, because the observer has returned from pieces of a body that
+    /// isn't streamed.
+    case extendWindow(Int)
     /// Ask the observer which request to send after the redirect.
     indirect case redirect(Redirect)
     /// Ask the observer for a client certificate for this origin, issued by one of these authorities.
@@ -107,8 +110,10 @@ extension TransferState {
 
   // MARK: Steps
 
-  /// Returns the next step to perform, or nil if the transfer must wait for another event first.
+  /// Returns the next step to perform, or nil if the transfer must wait for another event first. Called only when the previous step
+  /// has been performed.
   mutating func nextStep() -> Step? {
+    if !isStreamed, let byteCount = takeExtension() { return .extendWindow(byteCount) }
     while canStep {
       if let step = takeStep() { return step }
     }
@@ -173,6 +178,8 @@ extension TransferState {
     if case .superseded = body { return nil }
     guard demand != .canceled else { return nil }
     receivedByteCount += Int64(piece.count)
+    // The observer has processed the piece when the next step begins.
+    if !isStreamed { consumedByteCount += piece.count }
     return .deliver(piece)
   }
 

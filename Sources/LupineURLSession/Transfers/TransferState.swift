@@ -126,8 +126,11 @@ struct TransferState: Sendable {
     case none, requested
   }
 
-  /// The receive window: the maximum number of received body bytes that the observer hasn't processed yet. Nil for no limit.
-  var windowBytes: Int?
+  /// The receive window: the maximum number of received body bytes that the observer hasn't processed yet.
+  var windowBytes: Int
+  /// Whether the observer reports the bytes that it has processed, by `extendWindow(by:)`. If false, the observer has processed a
+  /// piece when its method has returned.
+  var isStreamed: Bool
 
   var exchange = Exchange.none
   /// The number of exchanges so far, which is also the number of the latest exchange.
@@ -173,13 +176,14 @@ struct TransferState: Sendable {
 
   init(
     _ request: EngineRequest, from urlRequest: URLRequest, redirectRule: RedirectRule, redirectCount: Int = 0,
-    windowBytes: Int?, waitsForConnectivity: Bool = false
+    windowBytes: Int, isStreamed: Bool, waitsForConnectivity: Bool = false
   ) {
     self.waitsForConnectivity = waitsForConnectivity
     self.request = request
     self.urlRequest = urlRequest
     redirects = RedirectChain(redirectRule, total: request.timeouts.total, count: redirectCount)
     self.windowBytes = windowBytes
+    self.isStreamed = isStreamed
   }
 
   // MARK: Events from the task
@@ -228,13 +232,11 @@ struct TransferState: Sendable {
     return discardAction
   }
 
-  /// Called when the observer has processed `byteCount` bytes of the response's body. Extends the engine's receive window only when
-  /// the processed bytes amount to half the window. If each piece led to an extension, the pieces would become smaller and smaller.
+  /// Called when the observer of a streamed body has processed `byteCount` bytes. Has no effect if the body isn't streamed.
   mutating func extendWindow(by byteCount: Int) -> Action? {
-    guard let windowBytes else { return nil }
+    guard isStreamed else { return nil }
     consumedByteCount += byteCount
-    guard case .active = exchange, consumedByteCount >= windowBytes / 2 else { return nil }
-    return .extendWindow(takeConsumed())
+    return takeExtension().map(Action.extendWindow)
   }
 
   // MARK: Events of submission
@@ -246,7 +248,9 @@ struct TransferState: Sendable {
     exchange = .active(.reading)
     if demand == .canceled { return [.cancel] }
     var actions: [Action] = []
-    if consumedByteCount > 0 { actions.append(.extendWindow(takeConsumed())) }
+    // If the body isn't streamed, the observer may not have returned from the latest piece during a delivery. The delivery's next
+    // step then extends the window.
+    if isStreamed || hop == .none, let byteCount = takeExtension() { actions.append(.extendWindow(byteCount)) }
     switch body {
     case .discarded, .superseded(.replacement), .superseded(.redirect), .superseded(.handover):
       actions.append(.discardBody)
@@ -333,7 +337,11 @@ struct TransferState: Sendable {
 
   var discardAction: Action? { if case .active = exchange { .discardBody } else { nil } }
 
-  private mutating func takeConsumed() -> Int {
+  /// Returns the number of bytes by which the engine's receive window must now be extended, or nil if it needn't be extended yet. The
+  /// window is extended only when the processed bytes amount to half of it. If each piece led to an extension, the pieces would
+  /// become smaller and smaller.
+  mutating func takeExtension() -> Int? {
+    guard consumedByteCount > 0, consumedByteCount >= windowBytes / 2, case .active = exchange else { return nil }
     defer { consumedByteCount = 0 }
     return consumedByteCount
   }

@@ -38,7 +38,8 @@ import Testing
     let request = EngineRequest(uri: try URI(text))
     return CacheExchange(
       cache.request(request, policy: .useProtocolCachePolicy, ownCookie: nil, identity: nil), request,
-      url: URL(string: text), cache: cache, upstream: client, windowBytes: nil, receiver: receiver)
+      url: URL(string: text), cache: cache, upstream: client, windowBytes: .max, isStreamed: false,
+      receiver: receiver)
   }
 
   /// Starts an exchange. Returns a closure that returns whether the exchange has been released.
