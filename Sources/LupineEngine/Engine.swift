@@ -199,9 +199,6 @@ public struct ExchangeHandle: Sendable {
   /// Otherwise the engine closes the connection and ends the exchange immediately; see `EngineConfiguration.drainedBytesMax`.
   public func discardBody() { inbox.send(.discardBody(id)) }
 
-  /// Reduces the receive window to at most `byteCount` decoded body bytes. Call this only while the exchange is paused.
-  package func limitWindow(to byteCount: Int) { inbox.send(.limitWindow(id, byteCount)) }
-
   /// Permits the engine to deliver `byteCount` more decoded body bytes to the sink.
   public func extendWindow(by byteCount: Int) {
     precondition(byteCount >= 0, "a window is never reduced")

@@ -31,8 +31,8 @@ public struct EngineConfiguration: Sendable {
   /// connection. If more bytes remain, the engine closes the connection. 64 KiB by default, far more than the body of a typical
   /// redirect. If 0, the engine doesn't read the rest of the body.
   public var drainedBytesMax = 64 * 1024
-  /// The receive window: the maximum number of decoded body bytes that wait in memory to be read from a `ResponseBody`. 1 MiB
-  /// by default, and at least 1 byte. The kernel's socket buffers aren't included.
+  /// The receive window: the maximum number of decoded body bytes that wait in memory to be read from a `ResponseBody`, or for the
+  /// delegate of a session's task. 1 MiB by default, and at least 1 byte. The kernel's socket buffers aren't included.
   public var windowBytes = 1024 * 1024
   /// The number of event loops, each with a thread. 1 by default, and at least 1.
   public var loopCount = 1

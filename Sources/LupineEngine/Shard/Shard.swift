@@ -188,8 +188,6 @@ final class Shard {
     case .count(let completion): completion(pool.counters())
     case .shutDown(let isGraceful, let limit, let completion):
       shutDown(isGraceful: isGraceful, limit: limit, completion)
-    case .limitWindow(let id, let count):
-      if let exchange = exchanges[id] { exchange.windowBytes = min(exchange.windowBytes, count) }
     }
   }
 

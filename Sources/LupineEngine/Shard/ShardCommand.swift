@@ -19,6 +19,4 @@ enum ShardCommand: Sendable {
   /// Shut the shard down: at once or, if `isGraceful` is true, when the exchanges that have a connection have ended, but at the
   /// latest after `limit`.
   case shutDown(isGraceful: Bool, limit: Duration? = nil, completion: (@Sendable () -> Void)?)
-  /// Reduce the receive window of the exchange to at most the associated number of bytes.
-  case limitWindow(ExchangeID, Int)
 }

@@ -300,15 +300,6 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     stopped?.complete()
   }
 
-  /// Reduces the receive window to at most `byteCount` bytes. Must be called only while the exchange is paused.
-  func limitWindow(to byteCount: Int) {
-    let handle = state.withLock { state -> ExchangeHandle? in
-      state.window = min(state.window, byteCount)
-      return if case .forwarding(let network) = state.phase { network.handle } else { nil }
-    }
-    handle?.limitWindow(to: byteCount)
-  }
-
   func extendWindow(by byteCount: Int) {
     let handle = state.withLock { state -> ExchangeHandle? in
       if state.window != .max { state.window += byteCount }

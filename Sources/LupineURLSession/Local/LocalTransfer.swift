@@ -35,7 +35,8 @@ final class LocalTransfer: TaskTransfer {
     /// The highest value of `change` that was passed to `setSuspended`. Calls with a lower value are outdated and have no effect.
     var latestChange = 0
     var isCancelled = false
-    /// The number of bytes that the transfer may deliver before the receive window is extended. Nil if there is no limit.
+    /// The number of bytes that the transfer may deliver before the receive window is extended. Nil if the transfer has no receive
+    /// window: then it reads each piece when the observer has returned from the previous one.
     var windowRemaining: Int?
     var response: URLResponse?
     var receivedByteCount: Int64 = 0
@@ -92,10 +93,10 @@ final class LocalTransfer: TaskTransfer {
     advance()
   }
 
-  func setObserver(_ observer: any TransferObserver, windowBytes: Int) {
+  func setStreamingObserver(_ observer: any TransferObserver) {
     // The observer is released outside the lock.
     _ = state.withLock { state in
-      defer { (state.observer, state.windowRemaining) = (observer, windowBytes) }
+      defer { state.observer = observer }
       return state.observer
     }
   }

@@ -162,13 +162,16 @@ final class ProtocolTransfer: TaskTransfer {
     if let successor { successor.setSuspended(isSuspended, change: change) } else { advance() }
   }
 
-  func setObserver(_ observer: any TransferObserver, windowBytes: Int) {
+  func setStreamingObserver(_ observer: any TransferObserver) {
     guard let task = observer as? URLSessionTask else { return }
-    // The previous task is released outside the lock.
-    _ = state.withLock { state in
+    let (successor, old) = state.withLock { state -> ((any TaskTransfer)?, URLSessionTask?) in
+      if let successor = state.successor { return (successor, nil) }
       defer { state.task = task }
-      return state.task
+      return (nil, state.task)
     }
+    successor?.setStreamingObserver(task)
+    // The previous task is released outside the lock.
+    _ = old
   }
 
   func extendWindow(by byteCount: Int) { state.withLock { $0.successor }?.extendWindow(by: byteCount) }

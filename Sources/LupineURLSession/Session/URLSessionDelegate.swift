@@ -171,6 +171,9 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
   /// Called with each part of the response's body, in order and after content decoding. The default implementation discards the
   /// part.
   ///
+  /// While this method runs, or the delegate queue is busy, the session receives at most 1 MiB of the task's body in advance
+  /// (`windowBytes` of ``URLSessionConfiguration/engine``). Then it stops reading from the connection, and the server has to wait.
+  ///
   /// - Parameters:
   ///   - session: The session of the task.
   ///   - dataTask: The task.

@@ -59,7 +59,7 @@ extension URLSessionTask {
     }
     handed.options?.state.withLock { $0.progress }.map(other.control)
     session.replace(self, by: other)
-    transfer.setObserver(other, windowBytes: session.client.windowBytes)
+    transfer.setStreamingObserver(other)
     return true
   }
 

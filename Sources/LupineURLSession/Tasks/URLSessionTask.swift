@@ -313,14 +313,16 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     set { mutableState.withLock { $0.owner = newValue } }
   }
 
-  /// The receive window: the maximum number of bytes of the response's body that are received before `extendWindow(by:)` permits
-  /// more. Nil for no limit. Must be set before the task is resumed.
+  /// The receive window of a streamed body: the maximum number of bytes that are received before `extendWindow(by:)` permits more.
+  /// If nil, the body isn't streamed: the transfer extends the session's window itself, when this task has returned from `receive`.
+  /// Must be set before the task is resumed.
   package var windowBytes: Int? {
     get { mutableState.withLock { $0.windowBytes } }
     set { mutableState.withLock { $0.windowBytes = newValue } }
   }
 
-  /// Extends the receive window, so that the task may receive `byteCount` more bytes of the response's body.
+  /// Extends the receive window of a streamed body, so that the task may receive `byteCount` more bytes. Has no effect if the body
+  /// isn't streamed.
   package func extendWindow(by byteCount: Int) { transfer?.extendWindow(by: byteCount) }
 
   var session: URLSession? { mutableState.withLock { $0.session } }

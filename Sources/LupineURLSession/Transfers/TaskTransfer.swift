@@ -14,11 +14,11 @@ protocol TaskTransfer: AnyObject, Sendable {
   /// `change` is the number of the change of the task's state. Several threads may call this method in another order than that of
   /// the changes, so a call has no effect after a call with a higher number.
   func setSuspended(_ isSuspended: Bool, change: Int)
-  /// Extends the receive window, so that the transfer may receive `byteCount` more bytes of the response's body.
+  /// Extends the receive window of a streamed body, so that the transfer may receive `byteCount` more bytes.
   func extendWindow(by byteCount: Int)
-  /// Replaces the observer, and limits the receive window to `windowBytes` bytes of the response's body. Called before the previous
-  /// observer has decided whether to accept the body.
-  func setObserver(_ observer: any TransferObserver, windowBytes: Int)
+  /// Replaces the observer by one that calls `extendWindow(by:)`. Called before the previous observer has decided whether to accept
+  /// the body.
+  func setStreamingObserver(_ observer: any TransferObserver)
 
   /// The request that the transfer has sent most recently, after redirects.
   var currentRequest: URLRequest { get }

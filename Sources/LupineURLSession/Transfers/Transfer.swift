@@ -95,13 +95,13 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     apply { $0.replace(with: request, from: urlRequest) }
   }
 
-  func setObserver(_ observer: any TransferObserver, windowBytes: Int) {
-    let (handle, old) = guarded.withLock { guarded in
+  func setStreamingObserver(_ observer: any TransferObserver) {
+    let old = guarded.withLock { guarded in
       defer { guarded.observer = observer }
-      (guarded.state.windowBytes, guarded.state.isStreamed) = (windowBytes, true)
-      return (guarded.handle, guarded.observer)
+      guarded.state.isStreamed = true
+      return guarded.observer
     }
-    handle?.limitWindow(to: windowBytes)
+    // The previous observer is released outside the lock.
     _ = old
   }
 

@@ -34,13 +34,6 @@ enum TransferHandle: Sendable {
     }
   }
 
-  func limitWindow(to byteCount: Int) {
-    switch self {
-    case .engine(let handle): handle.limitWindow(to: byteCount)
-    case .cache(let exchange): exchange.limitWindow(to: byteCount)
-    }
-  }
-
   func extendWindow(by byteCount: Int) {
     switch self {
     case .engine(let handle): handle.extendWindow(by: byteCount)

@@ -339,9 +339,11 @@ struct TransferState: Sendable {
 
   /// Returns the number of bytes by which the engine's receive window must now be extended, or nil if it needn't be extended yet. The
   /// window is extended only when the processed bytes amount to half of it. If each piece led to an extension, the pieces would
-  /// become smaller and smaller.
+  /// become smaller and smaller. After the end of the exchange, it isn't extended.
   mutating func takeExtension() -> Int? {
-    guard consumedByteCount > 0, consumedByteCount >= windowBytes / 2, case .active = exchange else { return nil }
+    guard consumedByteCount > 0, consumedByteCount >= windowBytes / 2, case .active = exchange, batch.end == nil else {
+      return nil
+    }
     defer { consumedByteCount = 0 }
     return consumedByteCount
   }

@@ -79,6 +79,20 @@ private final class FieldStub: URLProtocol, @unchecked Sendable {
   }
 }
 
+/// A URLProtocol that redirects requests for "/redirect" to "/there".
+private final class RedirectStub: URLProtocol, @unchecked Sendable {
+  class override func canInit(with request: URLRequest) -> Bool { request.url?.path == "/redirect" }
+
+  override func startLoading() {
+    guard let url = request.url,
+      let response = HTTPURLResponse(url: url, statusCode: 302, httpVersion: "HTTP/1.1", headerFields: nil)
+    else { return }
+    var next = request
+    next.url = URL(string: "/there", relativeTo: url)?.absoluteURL
+    client?.urlProtocol(self, wasRedirectedTo: next, redirectResponse: response)
+  }
+}
+
 @Suite(.timeLimit(.minutes(10))) struct TakeoverTests {
   @Test(
     "a data task can become a download task with the same identifier and the whole body in its file",
@@ -98,6 +112,25 @@ private final class FieldStub: URLProtocol, @unchecked Sendable {
         let download = try #require(delegate.became.withLock { $0 })
         #expect(download.taskDescription == "described" && download.originalRequest == task.originalRequest)
         #expect(download.countOfBytesReceived == byteCount && download.state == .completed && download.error == nil)
+        session.finishTasksAndInvalidate()
+        #expect(await settles { session.delegate == nil })
+      }
+    }
+  }
+
+  @Test("a data task that a URLProtocol has redirected to a server can become a download task")
+  func becomeDownloadAfterRedirect() async throws {
+    let delegate = TakeoverDelegate(followsRedirects: true)
+    try await withServer { _ in
+      .text("there")
+    } _: { origin in
+      try await withSession(delegate: delegate) {
+        $0.protocolClasses = [RedirectStub.self]
+      } _: { session in
+        session.dataTask(with: origin.request("/redirect")).resume()
+        #expect(await settles { delegate.notes.all.last == "end true " })
+        #expect(delegate.notes.all == ["redirect 302", "response 200", "became true true", "file 5 of 5", "end true "])
+        #expect(delegate.became.withLock { $0 }?.countOfBytesReceived == 5)
         session.finishTasksAndInvalidate()
         #expect(await settles { session.delegate == nil })
       }

@@ -22,17 +22,22 @@ struct TransferHistory: Sendable, CustomTestStringConvertible {
   let url: String
   /// Whether the transfer waits for a network, as with `waitsForConnectivity`.
   let waits: Bool
+  /// Whether the observer extends the receive window ("grant"). Otherwise, the transfer extends it after each step.
+  let isStreamed: Bool
   let lines: [(event: String, answer: String)]
 
-  init(_ name: String, url: String = "http://h/", waits: Bool = false, _ lines: [(String, String)]) {
+  init(
+    _ name: String, url: String = "http://h/", waits: Bool = false, isStreamed: Bool = true, _ lines: [(String, String)]
+  ) {
     testDescription = name
     self.url = url
     self.waits = waits
+    self.isStreamed = isStreamed
     self.lines = lines
   }
 
   func run() throws {
-    var run = try TransferRun(url, waits: waits)
+    var run = try TransferRun(url, waits: waits, isStreamed: isStreamed)
     for (number, line) in lines.enumerated() {
       let answer = try run.answer(line.event)
       #expect(answer == line.answer, "line \(number + 1): \(line.event)")
@@ -49,13 +54,13 @@ private struct TransferRun {
   /// The 401 or 407 about which the TransferState has last asked the observer.
   private var unauthorized: TransferState.Unauthorized?
 
-  init(_ url: String, waits: Bool) throws {
+  init(_ url: String, waits: Bool, isStreamed: Bool) throws {
     var request = EngineRequest(uri: try URI(url))
     request.timeouts.total = .seconds(60)
     origin = request.uri.origin
     state = TransferState(
       request, from: URLRequest(url: try #require(URL(string: url))), redirectRule: RedirectRule(), windowBytes: 100,
-      waitsForConnectivity: waits)
+      isStreamed: isStreamed, waitsForConnectivity: waits)
   }
 
   private struct UnknownEvent: Error {
@@ -192,6 +197,7 @@ private struct TransferRun {
       return "authenticate, \(unauthorized.failureCount) refused\(rejected)"
     case .present(let response, let isLast): return "present \(response.statusCode)\(isLast ? " last" : "")"
     case .deliver(let piece): return "piece \(piece.count)"
+    case .extendWindow(let byteCount): return "grant \(byteCount)"
     case .redirect(let redirect):
       self.redirect = redirect
       let refusal = redirect.refusal.map { ", refused: \($0.code.rawValue)" } ?? ""

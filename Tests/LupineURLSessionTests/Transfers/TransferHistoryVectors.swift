@@ -32,6 +32,35 @@ extension TransferHistory {
       "delivered bytes are granted again once they amount to half a window",
       submitted + [("grant 49", ""), ("grant 1", "grant 50"), ("grant 49", ""), ("grant 60", "grant 109")]),
     TransferHistory(
+      "if the body isn't streamed, delivered bytes are granted again in the step after they amount to half a window",
+      isStreamed: false,
+      submitted + [
+        ("head 200", "wanted"), ("body 49", ""), ("turn 0", "deliver"), ("step", "present 200"), ("step", "piece 49"),
+        ("step", "none"), ("body 1", ""), ("turn 0", "deliver"), ("step", "piece 1"), ("body 99", ""),
+        ("step", "grant 50"), ("step", "piece 99"), ("step", "grant 99"), ("step", "none"), ("grant 100", ""),
+      ]),
+    TransferHistory(
+      "a piece that is being delivered when the request has been submitted is granted again in the next step",
+      isStreamed: false,
+      [
+        ("start", "submit 1: http://h/"), ("head 200", "wanted"), ("body 60", ""), ("turn 0", "deliver"),
+        ("step", "present 200"), ("step", "piece 60"), ("submitted 1", ""), ("step", "grant 60"), ("step", "none"),
+      ]),
+    TransferHistory(
+      "a piece that was delivered before the request has been submitted is granted again then",
+      isStreamed: false,
+      [
+        ("start", "submit 1: http://h/"), ("head 200", "wanted"), ("body 60", ""), ("turn 0", "deliver"),
+        ("step", "present 200"), ("step", "piece 60"), ("step", "none"), ("submitted 1", "grant 60"),
+      ]),
+    TransferHistory(
+      "after the end of a body, its bytes aren't granted again",
+      isStreamed: false,
+      submitted + [
+        ("head 200", "wanted"), ("body 60", ""), ("end", "deliver"), ("step", "present 200"), ("step", "piece 60"),
+        ("step", "end"), ("step", "none"),
+      ]),
+    TransferHistory(
       "bytes received before a failure are delivered before the error",
       submitted + [
         ("head 200", "wanted"), ("body 5", ""), ("end connectionLost", "deliver"), ("step", "present 200"),
