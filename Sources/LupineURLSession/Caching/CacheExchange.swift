@@ -52,11 +52,11 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   let state: Mutex<State>
   let engineRequest: EngineRequest
   private let upstream: any CacheUpstream
-  /// Whether the exchange can read a body that the receiver doesn't accept. The receiver doesn't extend the receive window for such a
-  /// body, so the window must be large enough for all of it.
+  /// Whether the exchange can read a body that the receiver doesn't accept. The receiver doesn't extend the receive window for such
+  /// a body, so the window must be large enough for all of it.
   private let readsUnwantedBodies: Bool
-  /// Whether the receiver's user reads the body piece by piece and may stop reading for any time. Such a task limits how much of the
-  /// body is in memory, so the exchange doesn't collect a long body, and no other request waits for this one.
+  /// Whether the receiver's user reads the body piece by piece and may stop reading for any time. Such a task limits how much of
+  /// the body is in memory, so the exchange doesn't collect a long body, and no other request waits for this one.
   let isStreamed: Bool
 
   /// - Parameters:

@@ -164,14 +164,12 @@ final class ProtocolTransfer: TaskTransfer {
 
   func setStreamingObserver(_ observer: any TransferObserver) {
     guard let task = observer as? URLSessionTask else { return }
-    let (successor, old) = state.withLock { state -> ((any TaskTransfer)?, URLSessionTask?) in
-      if let successor = state.successor { return (successor, nil) }
-      defer { state.task = task }
-      return (nil, state.task)
+    // The previous task is released outside the lock. After a redirect, only the next transfer has a task.
+    let (successor, _) = state.withLock { state -> ((any TaskTransfer)?, URLSessionTask?) in
+      defer { if state.successor == nil { state.task = task } }
+      return (state.successor, state.task)
     }
     successor?.setStreamingObserver(task)
-    // The previous task is released outside the lock.
-    _ = old
   }
 
   func extendWindow(by byteCount: Int) { state.withLock { $0.successor }?.extendWindow(by: byteCount) }

@@ -168,11 +168,8 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
   ///   - downloadTask: The download task.
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask)
-  /// Called with each part of the response's body, in order and after content decoding. The default implementation discards the
-  /// part.
-  ///
-  /// While this method runs, or the delegate queue is busy, the session receives at most 1 MiB of the task's body in advance
-  /// (`windowBytes` of ``URLSessionConfiguration/engine``). Then it stops reading from the connection, and the server has to wait.
+  /// Called with each part of the response's body, in order and after content decoding. While the delegate queue is busy, the task
+  /// receives at most `engine.windowBytes` (1 MiB) of its body in advance. The default implementation discards the part.
   ///
   /// - Parameters:
   ///   - session: The session of the task.
@@ -241,7 +238,7 @@ package protocol SelectiveDataDelegate: URLSessionDataDelegate {
   func needsCachingDecision(for task: URLSessionDataTask) -> Bool
   /// Returns the response's body if the task's owner has collected it, so that the task doesn't collect it too. Otherwise nil.
   func keptBody(of task: URLSessionDataTask) -> Data?
-  /// Calls `completion` when the task's owner has processed all delivered bytes. Called only if the task has a receive window.
+  /// Calls `completion` when the task's owner has processed all delivered bytes. Called only if the body is streamed.
   func urlSession(drain task: URLSessionDataTask, completion: @escaping @Sendable () -> Void)
 }
 

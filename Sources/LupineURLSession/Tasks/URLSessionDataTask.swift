@@ -9,8 +9,8 @@ import Synchronization
 /// Create one with `dataTask(with:)` of ``URLSession``. The task calls the methods of ``URLSessionDataDelegate``.
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   /// The bytes of the body that were received so far. If the cache can't store the response, the task uses these bytes for the
-  /// `CachedURLResponse` that it proposes to its delegate. Empty if the task has a receive window or an owner, or if its delegate
-  /// doesn't decide about caching. Nil if the body has more than `proposedBytesMax` bytes.
+  /// `CachedURLResponse` that it proposes to its delegate. Empty if the body is streamed, if the task has an owner, or if its
+  /// delegate doesn't decide about caching. Nil if the body has more than `proposedBytesMax` bytes.
   private let body = Mutex<Data?>(Data())
   private let cachingDecision = Mutex(CachingDecision.notNeeded)
 

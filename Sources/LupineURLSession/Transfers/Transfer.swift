@@ -51,8 +51,8 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
   ///   - client: The session's engine, which sends the requests.
   ///   - delivery: The object that makes the transfer deliver its events on the observer's queue.
   ///   - windowBytes: The receive window of a streamed body: the maximum number of bytes that are delivered before
-  ///     `extendWindow(by:)` permits more. If nil, the body isn't streamed: the client's window applies, and the transfer extends it
-  ///     when the observer has returned from the delivered pieces.
+  ///     `extendWindow(by:)` permits more. If nil, the body isn't streamed: the client's window applies, and the transfer extends
+  ///     it when the observer has returned from the delivered pieces.
   ///   - cache: The object through which the task uses the session's cache, or nil if the session has no cache.
   ///   - observer: The object that receives the transfer's events, usually the session task.
   init(

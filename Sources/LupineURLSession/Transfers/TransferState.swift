@@ -127,7 +127,7 @@ struct TransferState: Sendable {
   }
 
   /// The receive window: the maximum number of received body bytes that the observer hasn't processed yet.
-  var windowBytes: Int
+  let windowBytes: Int
   /// Whether the observer reports the bytes that it has processed, by `extendWindow(by:)`. If false, the observer has processed a
   /// piece when its method has returned.
   var isStreamed: Bool
@@ -337,8 +337,8 @@ struct TransferState: Sendable {
 
   var discardAction: Action? { if case .active = exchange { .discardBody } else { nil } }
 
-  /// Returns the number of bytes by which the engine's receive window must now be extended, or nil if it needn't be extended yet. The
-  /// window is extended only when the processed bytes amount to half of it. If each piece led to an extension, the pieces would
+  /// Returns the number of bytes by which the engine's receive window must now be extended, or nil if it needn't be extended yet.
+  /// The window is extended only when the processed bytes amount to half of it. If each piece led to an extension, the pieces would
   /// become smaller and smaller. After the end of the exchange, it isn't extended.
   mutating func takeExtension() -> Int? {
     guard consumedByteCount > 0, consumedByteCount >= windowBytes / 2, case .active = exchange, batch.end == nil else {

@@ -6,7 +6,9 @@ import Testing
 
 @Suite("The decisions of a task's state machine after sequences of events")
 struct TransferStateTests {
-  @Test("a transfer delivers the body, and extends its receive window, as the history expects", arguments: TransferHistory.delivering)
+  @Test(
+    "a transfer delivers the body, and extends its receive window, as the history expects",
+    arguments: TransferHistory.delivering)
   func delivering(_ history: TransferHistory) throws { try history.run() }
 
   @Test(arguments: TransferHistory.asking)
