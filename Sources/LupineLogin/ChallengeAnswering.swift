@@ -52,7 +52,7 @@ package struct KnownCredentials: Sendable {
 extension PasswordCredential {
   /// Returns whether an authentication scheme can use this credential. NTLM requires a user name. Negotiate requires an empty user
   /// name, because it uses the Kerberos ticket of the process's user.
-  func suits(_ scheme: AuthenticationOffer.Scheme) -> Bool {
+  package func suits(_ scheme: AuthenticationOffer.Scheme) -> Bool {
     switch scheme {
     case .basic, .digest: true
     case .ntlm: !user.isEmpty

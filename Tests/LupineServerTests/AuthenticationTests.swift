@@ -76,4 +76,19 @@ struct AuthenticationTests {
     #expect(count == 256 << 20)
     withExtendedLifetime(session) {}
   }
+
+  @Test(
+    "a login in the URL answers the Digest and NTLM challenges of Apache and lighttpd, and a wrong one gets a 401",
+    arguments: [
+      (TestServer.apache, "/digest/count", "user"), (.lighttpd, "/dmd5/count", "user"),
+      (.lighttpd, "/d256/count", "user"), (.apache, "/ntlm/count", "TESTDOM%5Cuser"),
+    ])
+  func loginInURL(server: TestServer, path: String, user: String) async throws {
+    let session = try session(server)
+    for (password, expected) in [("pass", 200), ("wrong", 401)] {
+      let url = "http://\(user):\(password)@localhost:\(server.rawValue)\(path)"
+      #expect(await status(session.request(url)) == expected)
+    }
+    withExtendedLifetime(session) {}
+  }
 }

@@ -244,15 +244,3 @@ extension EngineRequest {
     fields.append(name: "Authorization", value: value)
   }
 }
-
-extension URI {
-  /// The user name and password in the URL's user information, percent-decoded, and whether the URL contains a password. Nil if the
-  /// user information is missing or empty.
-  fileprivate var login: (credential: PasswordCredential, hasPassword: Bool)? {
-    guard let userInfo, !userInfo.isEmpty else { return nil }
-    let parts = userInfo.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map {
-      String(decoding: PercentCoding.decode(String($0)), as: UTF8.self)
-    }
-    return (PasswordCredential(user: parts[0], password: parts.count > 1 ? parts[1] : ""), parts.count > 1)
-  }
-}

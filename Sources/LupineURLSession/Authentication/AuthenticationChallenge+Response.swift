@@ -11,16 +11,19 @@ extension URLAuthenticationChallenge {
   /// schemes that the response offers. Returns nil if the response offers no known scheme, if the server has previously used a
   /// stronger scheme than any of these, or if the delegate has rejected all offered schemes.
   ///
-  /// The delegate receives one challenge for each offered scheme, until it accepts one. Schemes for which `storage` has a default
-  /// credential come first, as on Apple's systems. Within each group, stronger schemes come first. If the response names no realm,
-  /// the challenge's realm is the host. If `answering` is nil, the session doesn't send the delegate's credential.
+  /// The delegate receives one challenge for each offered scheme, until it accepts one. Schemes for which the session has a
+  /// credential, in the request's URL or as a default in `storage`, come first, as on Apple's systems. Within each group, stronger
+  /// schemes come first. If the response names no realm, the challenge's realm is the host. If `answering` is nil, the session
+  /// doesn't send the delegate's credential.
+  ///
+  /// The URL's login is proposed first. After the party has refused it, the default credential in `storage` is proposed.
   ///
   /// - Parameters:
   ///   - challenges: The challenges in the response's WWW-Authenticate or Proxy-Authenticate fields.
   ///   - party: The origin or the proxy that has sent the response.
   ///   - rejectedCount: The number of offered schemes that the delegate has already rejected. They are skipped.
   ///   - previousFailureCount: The number of credentials that the party has refused for this request.
-  ///   - storage: The storage from which the proposed credential comes. Nil if the session has none.
+  ///   - storage: The session's credential storage. Nil if the session has none.
   ///   - response: The 401 or 407 response, which the delegate finds in `failureResponse`.
   ///   - answering: The task's authentication, which adds the delegate's credential to a request, and the request to send again.
   convenience init?(
@@ -32,12 +35,17 @@ extension URLAuthenticationChallenge {
     func space(_ offer: AuthenticationOffer) -> URLProtectionSpace {
       party.space(realm: offer.realm, method: offer.scheme.authenticationMethod)
     }
-    let proposals = offers.map { (offer: $0, credential: storage?.defaultCredential(for: space($0))) }
-    let ordered = proposals.filter { $0.credential != nil } + proposals.filter { $0.credential == nil }
-    guard let (offer, credential) = ordered.dropFirst(rejectedCount).first else { return nil }
+    let proposals = offers.map { offer in
+      let login = answering?.request.login(for: offer.scheme, of: party)
+      let stored = storage?.defaultCredential(for: space(offer))
+      return (offer: offer, credentials: [login, stored?.isLogin(login) == true ? nil : stored].compactMap { $0 })
+    }
+    let ordered = proposals.filter { !$0.credentials.isEmpty } + proposals.filter { $0.credentials.isEmpty }
+    guard let (offer, credentials) = ordered.dropFirst(rejectedCount).first else { return nil }
     self.init(
-      protectionSpace: space(offer), proposedCredential: credential, previousFailureCount: previousFailureCount,
-      failureResponse: response
+      protectionSpace: space(offer),
+      proposedCredential: credentials.dropFirst(previousFailureCount).first ?? credentials.last,
+      proposalCount: credentials.count, previousFailureCount: previousFailureCount, failureResponse: response
     ) { credential in
       answering.map { $0.task.respond(to: offer, with: credential, for: $0.request) } ?? .stand
     }
@@ -59,7 +67,7 @@ extension URLAuthenticationChallenge {
   /// Returns what the session does after the delegate has answered this challenge with a disposition and a credential. A session
   /// without a delegate passes `performDefaultHandling`.
   ///
-  /// With `performDefaultHandling`, the session sends the proposed credential only once, because a server that has refused a
+  /// With `performDefaultHandling`, the session sends each proposed credential only once, because a server that has refused a
   /// credential would refuse it again. If the authentication scheme can't send the chosen credential, the 401 or 407 response
   /// becomes the task's response. For example, Basic can't send a user name with a colon (RFC 7617 §2).
   func outcome(of disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?) -> Outcome {
@@ -67,11 +75,23 @@ extension URLAuthenticationChallenge {
     let chosen: URLCredential?
     switch disposition {
     case .useCredential: chosen = credential
-    case .performDefaultHandling: chosen = previousFailureCount == 0 ? proposedCredential : nil
+    case .performDefaultHandling: chosen = previousFailureCount < proposalCount ? proposedCredential : nil
     case .rejectProtectionSpace: return isForIdentity ? .presenting(nil) : .reject
     case .cancelAuthenticationChallenge: return .cancel
     }
     return isForIdentity ? .presenting(chosen) : chosen.map(response) ?? .stand
+  }
+}
+
+extension EngineRequest {
+  /// Returns the user name and password in the request's URL if they can answer a challenge of `party` for `scheme`. They belong to
+  /// the URL's origin, so a proxy or another origin doesn't receive them. Returns nil for Basic, because the request sends them with
+  /// Basic without waiting for a challenge.
+  fileprivate func login(for scheme: AuthenticationOffer.Scheme, of party: AuthenticationParty) -> URLCredential? {
+    guard scheme != .basic, let login = uri.login?.credential, login.suits(scheme), party == .origin(uri.origin) else {
+      return nil
+    }
+    return URLCredential(user: login.user, password: login.password, persistence: .none)
   }
 }
 
@@ -143,6 +163,12 @@ extension URLProtectionSpace {
 }
 
 extension URLCredential {
+  /// Returns whether this credential has the same user name and password as `login`. Returns false if `login` is nil.
+  fileprivate func isLogin(_ login: URLCredential?) -> Bool {
+    guard let login else { return false }
+    return user == login.user && password == login.password
+  }
+
   /// The value of the Authorization field that sends this credential with the Basic scheme. Nil if there is no password, or if the
   /// user name contains a colon, which Basic can't send (RFC 7617 §2).
   package var basicAuthorization: String? {

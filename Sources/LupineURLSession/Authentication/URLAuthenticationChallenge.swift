@@ -53,8 +53,9 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
 
   /// The protection space (server or proxy, realm and authentication method) for which a credential is required.
   open var protectionSpace: URLProtectionSpace { content.space }
-  /// The credential that the session sends if the delegate answers with `performDefaultHandling`. Nil if the session's credential
-  /// storage has no default credential for the protection space.
+  /// The credential that the session sends if the delegate answers with `performDefaultHandling`: the user name and the password in
+  /// the request's URL, unless the scheme is Basic, or the default credential of the session's credential storage for the protection
+  /// space. Nil if there is neither.
   open var proposedCredential: URLCredential? { content.proposedCredential }
   /// The number of credentials that the server or proxy has refused for this request.
   open var previousFailureCount: Int { content.previousFailureCount }
@@ -64,6 +65,8 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
   open var error: (any Error)? { content.error }
   /// The sender passed to the initializer, or nil for a challenge created by a session.
   open var sender: (any URLAuthenticationChallengeSender)? { content.sender }
+  /// The number of credentials that the session proposes for this challenge, one after another, as the server or proxy refuses them.
+  final let proposalCount: Int
   /// A closure that answers the challenge with a credential, and returns what the session does next.
   final let response: @Sendable (URLCredential) -> Outcome
 
@@ -76,6 +79,7 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
     content = Content(
       space: space, proposedCredential: credential, previousFailureCount: previousFailureCount,
       failureResponse: response, error: error, sender: sender)
+    proposalCount = 1
     self.response = { _ in .stand }
     super.init()
   }
@@ -88,6 +92,7 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
       space: challenge.protectionSpace, proposedCredential: challenge.proposedCredential,
       previousFailureCount: challenge.previousFailureCount, failureResponse: challenge.failureResponse,
       error: challenge.error, sender: sender)
+    proposalCount = challenge.proposalCount
     response = challenge.response
     super.init()
   }
@@ -103,13 +108,14 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
   /// does with the delegate's credential. By default, the session ignores the credential, and the 401 or 407 response becomes the
   /// task's response.
   init(
-    protectionSpace: URLProtectionSpace, proposedCredential: URLCredential?, previousFailureCount: Int,
-    failureResponse: URLResponse?, error: (any Error)? = nil,
+    protectionSpace: URLProtectionSpace, proposedCredential: URLCredential?, proposalCount: Int = 1,
+    previousFailureCount: Int, failureResponse: URLResponse?, error: (any Error)? = nil,
     response: @escaping @Sendable (URLCredential) -> Outcome = { _ in .stand }
   ) {
     content = Content(
       space: protectionSpace, proposedCredential: proposedCredential, previousFailureCount: previousFailureCount,
       failureResponse: failureResponse, error: error)
+    self.proposalCount = proposalCount
     self.response = response
     super.init()
   }

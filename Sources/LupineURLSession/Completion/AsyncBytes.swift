@@ -28,14 +28,9 @@ extension URLSession {
     let task = dataTask(with: request)
     task.windowBytes = client.windowBytes
     let channel = ByteChannel()
-    let head = AsyncOutcome<URLResponse>()
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let feeder = ByteFeeder(channel) {
-          head.set($0)
-          continuation.resume()
-        }
-        task.makeOptions().setCollector(feeder, session: self)
+    let head: Result<URLResponse, any Error> = await withTaskCancellationHandler {
+      await firstValue { received in
+        task.makeOptions().setCollector(ByteFeeder(channel, received), session: self)
         if let delegate { task.delegate = delegate }
         cancellation.start(task)
       }

@@ -91,7 +91,8 @@ extension URLSession {
     _ make: (@escaping @Sendable (Value?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
   ) async throws -> (Value, URLResponse) {
     let cancellation = TaskCancellation()
-    let outcome = AsyncOutcome<(Value, URLResponse)>()
+    // `firstValue` would allocate another closure for each request.
+    let outcome = ReceivedValue<Result<(Value, URLResponse), any Error>>()
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let task = make { value, response, error in
@@ -110,7 +111,7 @@ extension URLSession {
     } onCancel: {
       cancellation.cancel()
     }
-    return try outcome.get()
+    return try outcome.value.get()
   }
 }
 
@@ -147,21 +148,6 @@ extension URLSessionDownloadTask {
   /// - Returns: The resume data for ``URLSession/downloadTask(withResumeData:)``, or nil if the download can't be resumed.
   public func cancelByProducingResumeData() async -> Data? {
     await firstValue { self.cancel(byProducingResumeData: $0) }
-  }
-}
-
-/// The result of a session task that a Swift task awaits. The lock is needed only for ThreadSanitizer: if the continuation is
-/// resumed before the Swift task waits, ThreadSanitizer doesn't notice that the continuation orders the memory accesses.
-final class AsyncOutcome<Value: Sendable>: Sendable {
-  private let result = Mutex<Result<Value, any Error>?>(nil)
-
-  func set(_ new: Result<Value, any Error>) { result.withLock { $0 = new } }
-
-  /// Returns the value, or throws the error, with which the session task has completed. Must be called only after the outcome has
-  /// been set.
-  func get() throws -> Value {
-    guard let result = result.withLock({ $0 }) else { preconditionFailure("read before the task has completed") }
-    return try result.get()
   }
 }
 

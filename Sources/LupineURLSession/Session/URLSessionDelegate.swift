@@ -63,7 +63,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
   /// Called when a server or a proxy requires a credential.
   ///
-  /// The task waits until `completionHandler` is called, on any thread. By default, it sends the proposed credential, if any, once.
+  /// The task waits until `completionHandler` is called, on any thread. By default, it sends each proposed credential once.
   /// For Basic, Digest and NTLM, answer with a credential that has a user and a password. For Negotiate, answer with a credential
   /// whose user is empty, which means the process's Kerberos ticket. If a server offers several schemes, the delegate receives a
   /// challenge for each scheme, starting with the strongest, as long as it answers with `rejectProtectionSpace`.
@@ -261,8 +261,7 @@ extension URLSessionDelegate {
   /// Default implementation. Does nothing.
   public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {}
 
-  /// Default implementation. Answers with the proposed credential once, if there is one. The trust roots decide about a server's
-  /// certificate.
+  /// Default implementation. Answers with each proposed credential once. The trust roots decide about a server's certificate.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,

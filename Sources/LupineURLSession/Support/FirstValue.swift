@@ -12,19 +12,19 @@ func firstValue<Value: Sendable>(_ call: (@escaping @Sendable (Value) -> Void) -
       continuation.resume()
     }
   }
-  return received.get()
+  return received.value
 }
 
 /// The value that a completion handler has received. The lock is needed only for ThreadSanitizer: if the continuation is resumed
 /// before the Swift task waits, ThreadSanitizer doesn't notice that the continuation orders the memory accesses.
-private final class ReceivedValue<Value: Sendable>: Sendable {
-  private let value = Mutex<Value?>(nil)
+final class ReceivedValue<Value: Sendable>: Sendable {
+  private let received = Mutex<Value?>(nil)
 
-  func set(_ new: Value) { value.withLock { $0 = new } }
-
-  /// Returns the value. Traps if the completion handler hasn't been called yet.
-  func get() -> Value {
-    guard let value = value.withLock({ $0 }) else { preconditionFailure("read before the handler was called") }
+  /// The received value. Traps if the completion handler hasn't been called yet.
+  var value: Value {
+    guard let value = received.withLock({ $0 }) else { preconditionFailure("read before the handler was called") }
     return value
   }
+
+  func set(_ value: Value) { received.withLock { $0 = value } }
 }

@@ -227,7 +227,8 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   /// The request that the task has sent most recently. Before the first redirect, it is the same as ``originalRequest``.
   open var currentRequest: URLRequest? { transfer?.currentRequest ?? firstRequest }
   /// The head of the final response. Nil until the task has received it, except while the delegate decides about a redirect or a
-  /// challenge: then it is the head of the response that caused the decision.
+  /// challenge: then it is the head of the response that caused the decision. Nil if the task fails because a redirect can't be
+  /// followed.
   open var response: URLResponse? { transfer?.response }
   /// The error with which the task has completed, usually a `URLError`. Nil before the task has completed and after success.
   open var error: (any Error)? { mutableState.withLock { $0.error } }

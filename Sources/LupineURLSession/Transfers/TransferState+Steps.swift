@@ -190,6 +190,11 @@ extension TransferState {
     }
     performed.append((urlRequest, response))
     exchange = .none
+    switch body {
+    // This response isn't the final one, even if the transfer now ends with an error.
+    case .superseded, .undecided: response = nil
+    case .wanted, .discarded: break
+    }
     switch (body, failure) {
     // The whole response was received before the cancellation, but it hasn't been delivered completely.
     case (_, nil) where demand == .canceled: return end(URLError(.cancelled))
@@ -205,7 +210,6 @@ extension TransferState {
       return .handOver(request)
     case (.superseded(.replacement(let request, let urlRequest)), _):
       self.urlRequest = urlRequest
-      response = nil
       if demand == .canceled { return end(URLError(.cancelled)) }
       if let exchange = metrics.last { self.request = redirects.resend(request, after: exchange) }
       return .submit(submission())
@@ -263,7 +267,6 @@ extension TransferState {
     if next.uri.origin != request.uri.origin { next.identityChoice = nil }
     if let exchange = metrics.last { request = redirects.follow(next, after: exchange) }
     urlRequest = chosen
-    response = nil
     // No credential has been refused for the new URL yet.
     attempts = CredentialAttempts()
   }

@@ -66,12 +66,15 @@ struct SchemeTests {
       (["--digest"], "Basic realm=r", nil), (["--digest", "--ntlm"], "Basic realm=r, Negotiate", nil),
     ] as [([String], String, String?)])
   func anyScheme(options: [String], challenge: String, answer: String?) async throws {
-    let server = try CannedServer(replies: [Scripts.refusal(challenge), Scripts.reply])
-    let run = try await lupine(options + ["-u", "u:p", server.url])
-    #expect(run.status == 0 && run.output == (answer == nil ? "refused" : "ok"), "\(run.errors)")
-    let sent = Scripts.authorizations(server.requests)
-    #expect(sent.first == "-" && sent.count == (answer == nil ? 1 : 2))
-    if let answer { #expect(sent.last?.hasPrefix(answer) == true, "\(sent)") }
+    for isInURL in [false, true] {
+      let server = try CannedServer(replies: [Scripts.refusal(challenge), Scripts.reply])
+      let login = isInURL ? [server.url.replacingOccurrences(of: "//", with: "//u:p@")] : ["-u", "u:p", server.url]
+      let run = try await lupine(options + login)
+      #expect(run.status == 0 && run.output == (answer == nil ? "refused" : "ok"), "\(run.errors)")
+      let sent = Scripts.authorizations(server.requests)
+      #expect(sent.first == "-" && sent.count == (answer == nil ? 1 : 2))
+      if let answer { #expect(sent.last?.hasPrefix(answer) == true, "\(sent)") }
+    }
   }
 
   @Test("with --anyauth and --include, the command writes the head of each response, but only the last body")

@@ -167,6 +167,7 @@ struct ShardBackpressureTests {
       #expect(stage.shard.pool.counters().total.closed == [.bodyUnwanted: 1])
     }
   }
+
   /// Sends a request, and discards the body of its response after the head with this field has arrived.
   private func discarded(_ field: String, on stage: ShardStage) throws -> (RecordingSink, ScriptedSocket) {
     let (id, sink) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))

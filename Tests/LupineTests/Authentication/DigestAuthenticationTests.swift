@@ -170,7 +170,7 @@ import Testing
         #expect(
           error?.code == .badServerResponse
             && error?.localizedDescription.contains("prove that it knows the password") == true)
-        #expect(response.value == nil && response.data == nil)
+        #expect(response.value == nil && response.data == nil && response.response == nil)
       }
     }
   }
@@ -193,5 +193,67 @@ import Testing
         #expect(origin.requestCount == 3)
       }
     }
+  }
+
+  // MARK: Logins in URLs
+
+  @Test("a login in the URL is sent with Basic first, and then answers the server's Digest challenge, once")
+  func login() async throws {
+    let server = DigestServer()
+    try await withServer(server.reply) { origin in
+      try await withSession { session in
+        let response = await session.request(Self.url(of: origin, "u:p") + "/a").serializingString().response
+        #expect(response.value == "in" && server.requests == ["401 /a", "200 /a"])
+        #expect(response.metrics?.redirectCount == 0 && origin.connectionCount == 1)
+        let refused = await session.request(Self.url(of: origin, "u:wrong") + "/b").serializingString().response
+        #expect(refused.value == "refused" && refused.response?.statusCode == 401)
+        #expect(server.requests.dropFirst(2) == ["401 /b", "401 /b"])
+      }
+    }
+  }
+
+  @Test(
+    "after the server has refused the URL's login, a session sends the storage's default credential, unless it is the same",
+    arguments: [("p", 200, 3), ("other", 401, 3), ("wrong", 401, 2)])
+  func loginAndStorage(stored: String, status: Int, requestCount: Int) async throws {
+    let server = DigestServer()
+    try await withServer(server.reply) { origin in
+      let storage = URLCredentialStorage()
+      let space = URLProtectionSpace(
+        host: "127.0.0.1", port: Int(origin.port), protocol: "http", realm: "r",
+        authenticationMethod: NSURLAuthenticationMethodHTTPDigest)
+      storage.setDefaultCredential(URLCredential(user: "u", password: stored, persistence: .forSession), for: space)
+      let configuration = URLSessionConfiguration.ephemeral
+      configuration.urlCredentialStorage = storage
+      let session = URLSession(configuration: configuration)
+      defer { session.invalidateAndCancel() }
+      let (_, response) = try await session.data(from: try #require(URL(string: Self.url(of: origin, "u:wrong"))))
+      #expect((response as? HTTPURLResponse)?.statusCode == status)
+      #expect(server.requests.count == requestCount)
+    }
+  }
+
+  @Test("after a redirect to another origin, the URL's login answers no challenge")
+  func loginElsewhere() async throws {
+    let (server, sent) = (DigestServer(), Log<String>())
+    try await withServer { request in
+      sent.note(request.fields.first("Authorization") ?? "none")
+      return server.reply(to: request)
+    } _: { other in
+      try await withServer { _ in
+        Reply(status: 302, fields: ["Location": other.url])
+      } _: { origin in
+        try await withSession { session in
+          let response = await session.request(Self.url(of: origin, "u:p")).serializingString().response
+          #expect(response.value == "refused" && response.response?.statusCode == 401)
+          #expect(sent.entries == ["none"])
+        }
+      }
+    }
+  }
+
+  /// Returns the URL of a server with a login, such as http://u:p@127.0.0.1:1234.
+  private static func url(of origin: OriginServer, _ login: String) -> String {
+    origin.url.replacingOccurrences(of: "//", with: "//\(login)@")
   }
 }

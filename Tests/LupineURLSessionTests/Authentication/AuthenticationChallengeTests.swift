@@ -115,6 +115,57 @@ import Testing
     #expect(try challenge(["Basic realm=r"], at: "http://i.example/", storage: storage)?.proposedCredential == nil)
   }
 
+  @Test("a challenge proposes the URL's login first, if the scheme isn't Basic, and then the storage's credential")
+  func login() throws {
+    let (url, lines) = ("http://a%40b:p%3Aw@h.example/x", ["Basic realm=r, Digest realm=r, nonce=n, qop=auth"])
+    let first = try #require(try challenge(lines, at: url))
+    #expect(first.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPDigest)
+    #expect(first.proposedCredential?.user == "a@b" && first.proposedCredential?.password == "p:w")
+    #expect(first.outcome(of: .performDefaultHandling, credential: nil) != .stand)
+    let refused = try #require(try challenge(lines, at: url, failures: 1))
+    #expect(refused.outcome(of: .performDefaultHandling, credential: nil) == .stand)
+    #expect(try challenge(["Basic realm=r"], at: url)?.proposedCredential == nil)
+
+    let storage = URLCredentialStorage()
+    storage.setDefaultCredential(me, for: first.protectionSpace)
+    let users = try (0..<3).map {
+      try challenge(lines, at: url, failures: $0, storage: storage)?.proposedCredential?.user
+    }
+    #expect(users == ["a@b", "me", "me"])
+    let outcomes = try (0..<3).map {
+      try challenge(lines, at: url, failures: $0, storage: storage)?.outcome(
+        of: .performDefaultHandling, credential: nil)
+    }
+    #expect(outcomes.map { $0 == .stand } == [false, false, true])
+  }
+
+  @Test("NTLM proposes a URL's login that has a user name, and Negotiate one that is empty")
+  func loginOfConnection() throws {
+    let methods = try ["http://u:p@h/", "http://:@h/", "http://@h/"].map {
+      try challenge(["Negotiate, NTLM"], at: $0).map {
+        $0.proposedCredential == nil ? "nothing for Negotiate" : $0.protectionSpace.authenticationMethod
+      }
+    }
+    #expect(methods == [NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate, "nothing for Negotiate"])
+  }
+
+  @Test("a URL's login isn't proposed to a proxy or to another origin")
+  func loginOfOrigin() throws {
+    let request = EngineRequest(uri: try URI("http://u:p@h.example/"))
+    let proxy = try #require(ProxyAddress(try Proxy("http://h.example:80")))
+    var parties = [AuthenticationParty.proxy(proxy)]
+    for url in ["http://H.example:80", "https://h.example", "http://h.example:81", "http://i.example"] {
+      parties.append(.origin(try URI(url).origin))
+    }
+    let users = parties.map { party in
+      URLAuthenticationChallenge(
+        Challenge.parse("Digest realm=r, nonce=n, qop=auth"), from: party, previousFailureCount: 0, storage: nil,
+        response: nil, answering: (TaskAuthentication(SessionAuthentication(), storage: nil), request)
+      )?.proposedCredential?.user
+    }
+    #expect(users == [nil, "u", nil, nil, nil])
+  }
+
   @Test("a server on a Unix socket doesn't receive the credential that was stored for localhost over TCP")
   func socket() throws {
     let storage = URLCredentialStorage()

@@ -153,9 +153,9 @@ import Testing
       try await withFolder { folder in
         let file = try folder.patternFile(3)
         for make in [
-          { (session: URLSession, request: URLRequest) in session.uploadTask(with: request, from: Data([1])) },
-          { $0.uploadTask(with: $1, fromFile: file) }, { $0.uploadTask(withStreamedRequest: $1) },
-        ] {
+          { $0.uploadTask(with: $1, from: Data([1])) }, { $0.uploadTask(with: $1, fromFile: file) },
+          { $0.uploadTask(withStreamedRequest: $1) },
+        ] as [(URLSession, URLRequest) -> URLSessionUploadTask] {
           let (witness, task, error) = try await run(
             to: origin.url, method: "GET", UploadWitness { _ in .pattern(3) }, make)
           #expect((error as? URLError)?.code == .dataLengthExceedsMaximum && task.response == nil)

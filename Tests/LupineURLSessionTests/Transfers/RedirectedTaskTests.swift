@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test("the error after too many redirects contains the URL of the last request")
+  @Test("after too many redirects, the error contains the URL of the last request, and there is no response")
   func limit() async throws {
     // The path is the number of redirects so far.
     try await withServer { request in
@@ -63,10 +63,17 @@ import Testing
       try await withSession {
         $0.redirectRule.countMax = 3
       } _: { session in
-        let result = await outcome { session.dataTask(with: origin.request("/0"), completionHandler: $0) }
+        let tasks = Recorder<URLSessionTask>()
+        let result = await outcome { handler in
+          let task = session.dataTask(with: origin.request("/0"), completionHandler: handler)
+          tasks.record(task)
+          return task
+        }
         let error = try #require(result.error as? URLError)
         #expect(error.code == .httpTooManyRedirects && error.failingURL == URL(string: origin.url + "/3"))
-        #expect(result.data == nil && origin.requestCount == 4)
+        #expect(result.data == nil && result.response == nil && origin.requestCount == 4)
+        let task = try #require(await tasks.next())
+        #expect(task.response == nil)
       }
     }
   }
@@ -84,7 +91,7 @@ import Testing
         #expect(task.state == .running && origin.requestCount == 1)
         task.cancel()
         #expect((await witness.ended.next() as? URLError)?.code == .cancelled)
-        #expect(origin.requestCount == 1)
+        #expect(task.response == nil && origin.requestCount == 1)
       }
     }
   }
