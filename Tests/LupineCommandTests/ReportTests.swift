@@ -40,7 +40,8 @@ struct ReportTests {
       "authorization", "Proxy-Authorization", "AUTHENTICATION-INFO", "Proxy-Authentication-Info", "cookie",
       "Set-Cookie",
     ]
-    let fields = Fields((names + ["X"]).map { ($0, "value") })
+    var fields = Fields()
+    for name in names + ["X"] { fields.append(name: name, value: "value") }
     let head = ResponseHead(status: 200, fields: fields, isContentDecoded: false)
     let lines = VerboseReport.response(head).split(separator: "\n").map { String($0) }
     #expect(Array(lines.dropFirst()) == names.map { "< \($0): [redacted]" } + ["< X: value", "<"])
