@@ -189,8 +189,10 @@ struct ShardLimitTests {
     }
     stage.turn()
     #expect(sink.finished.isOpen == (departure != .none))
-    let start = try #require(queue.withLock { $0.first })
+    let first = queue.withLock { $0.first }
+    let start = try #require(first)
     #expect(start() == (departure == .none))
+    withExtendedLifetime(stage) {}
   }
 
   /// Expects that the request fails when the 5 s limit of the phase has passed from now, and not a millisecond earlier.

@@ -157,6 +157,7 @@ struct SystemResolverTests {
     var next = answers.makeAsyncIterator()
     #expect(await next.next() == "127.0.0.2")
     for _ in 1..<SystemResolver.threadsMax { gate.signal() }
+    withExtendedLifetime(service) {}
   }
 
   @Test("the system resolver answers consecutive lookups, even if its threads end between them")
