@@ -7,10 +7,11 @@ extension ResponseHead {
   /// Returns whether the response's Content-Length exceeds `bytesMax`, so that the body needn't be received to know that it is too
   /// long. `framing` is the framing of the body.
   ///
-  /// Returns false for a redirect or a challenge (401, 407), because the caller may decide later that it doesn't want that body.
+  /// Returns false for a redirect, a challenge (401, 407) and a refused range (416), because the caller may decide later that it
+  /// doesn't want that body: it follows the redirect, answers the challenge, or already has the entire file.
   func declaresBody(longerThan bytesMax: Int, _ framing: BodyFraming) -> Bool {
     guard case .length(let length) = framing, length > UInt64(clamping: bytesMax) else { return false }
-    return !(300..<400).contains(status) && status != 401 && status != 407
+    return !(300..<400).contains(status) && ![401, 407, 416].contains(status)
   }
 }
 
