@@ -17,7 +17,7 @@ struct KeepAliveFieldTests {
     (["timeout=\"5\""], 5, false),
     (["timeout=\"0\""], 0, true),
     (["timeout=005"], 5, false),
-    (["timeout=18446744073709551615"], .max, false),
+    (["timeout=18446744073709551615"], UInt64.max, false),
     (["max=100"], nil, false),
     (["header=timeout, timeout=7, x"], 7, false),
     // The field only shortens: the lowest value applies.
