@@ -45,15 +45,77 @@ import Testing
     #expect(outcome.body == Array(expected.prefix(outcome.body.count)))
   }
 
-  @Test("a request fails if the response's body is larger than the caller's limit")
-  func bodyLimit() async throws {
-    let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: 1_000_001)) }
+  @Test("a request fails if the response's body is larger than the caller's limit", arguments: [true, false])
+  func bodyLimit(isChunked: Bool) async throws {
+    let origin = try OriginServer.serving { _ in
+      isChunked
+        ? Reply(.chunks([[UInt8](repeating: 46, count: 1_000_001)], pause: .zero))
+        : Reply(.pattern(byteCount: 1_000_001))
+    }
     defer { origin.stop() }
     var request = EngineRequest(uri: try URI("\(origin.url)/"))
     request.bodyBytesMax = 1_000_000
     let record = try await Engine().record(request)
     #expect(record.error?.code == .bodyTooLarge)
     #expect(record.body.count <= 1_000_000)
+  }
+
+  @Test("a request whose response declares a longer body than the caller's limit fails before the body arrives")
+  func declaredLength() async throws {
+    let origin = try OriginServer { peer in
+      guard let request = try peer.readRequest() else { return }
+      let fields = request.path == "/coded" ? "Content-Encoding: gzip\r\n" : ""
+      try peer.send("HTTP/1.1 200 OK\r\n\(fields)Content-Length: 1001\r\n\r\n")
+      _ = try peer.awaitClose()
+    }
+    defer { origin.stop() }
+    let engine = try Engine()
+    for (path, decodes) in [("/", true), ("/", false), ("/coded", false)] {
+      var request = EngineRequest(uri: try URI("\(origin.url)\(path)"))
+      request.bodyBytesMax = 1_000
+      request.decodesContent = decodes
+      // Without the check of the declared length, the request would wait for the body.
+      request.timeouts.idle = .seconds(10)
+      let record = await engine.record(request)
+      #expect(record.error?.code == .bodyTooLarge && record.error?.phase == .receive, "\(path)")
+      #expect(record.head?.status == 200 && record.body.isEmpty, "\(path)")
+      #expect(record.error?.description.contains("1000 bytes") == true, "\(path)")
+    }
+  }
+
+  @Test(
+    "a declared length beyond the caller's limit is no error if there is no body, or if the decoded body is short enough"
+  )
+  func harmlessLength() async throws {
+    // Gzip makes these bytes longer.
+    let body = (0..<100).map { UInt8($0) }
+    let coded = try ContentEncoder.encode(body, as: .gzip)
+    try #require(coded.count > body.count)
+    let origin = try OriginServer { peer in
+      while let request = try peer.readRequest() {
+        switch request.path {
+        case "/204", "/304": try peer.send("HTTP/1.1 \(request.path.dropFirst()) X\r\nContent-Length: 1001\r\n\r\n")
+        case "/coded": try peer.respond(fields: ["Content-Encoding": "gzip"], body: coded)
+        default: try peer.respond(fields: ["Content-Length": "100"], body: body)
+        }
+      }
+    }
+    defer { origin.stop() }
+    let engine = try Engine()
+    for (method, path, count) in [
+      ("HEAD", "/", 0), ("GET", "/204", 0), ("GET", "/304", 0), ("GET", "/coded", 100), ("GET", "/", 100),
+    ] {
+      var request = EngineRequest(method: method, uri: try URI("\(origin.url)\(path)"))
+      request.bodyBytesMax = method == "HEAD" ? 99 : 100
+      let record = await engine.record(request)
+      #expect(record.error == nil && record.body.count == count, "\(method) \(path)")
+    }
+    // A discarded body is never too long.
+    var request = EngineRequest(uri: try URI("\(origin.url)/"))
+    request.bodyBytesMax = 99
+    let sink = RecordingSink(disposition: .discard)
+    engine.submit(request, to: sink)
+    #expect(await sink.outcome.error == nil)
   }
 
   @Test("the engine's settings limit the decoding of a response body with a content coding")

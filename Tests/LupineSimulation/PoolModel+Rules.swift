@@ -87,6 +87,9 @@ extension PoolModel {
     let isFreeOrOldest = idleSince.map { $0 == idle.min() } ?? true
     switch reason {
     case .idleTimeout: try require(idleSince.map { $0 + limits.idleTimeout <= now } ?? false, "closed too early")
+    case .keepAliveLimit:
+      let end = connection.idleTimeMax.flatMap { limit in idleSince.map { $0 + limit } }
+      try require(end.map { $0 <= now } ?? false, "closed too early")
     case .ageLimit: try require(isTooOld(id, index), "it isn't too old")
     case .usesLimit: try require(connection.uses == limits.usesPerConnectionMax, "it was used \(connection.uses) times")
     case .totalLimit:
@@ -159,7 +162,8 @@ extension PoolModel {
     for key in model {
       for connection in key.connections.values {
         guard case .idle(let since) = connection.activity, let openedAt = connection.openedAt else { continue }
-        let ends = [since + limits.idleTimeout] + (limits.connectionAgeMax.map { [openedAt + $0] } ?? [])
+        let idleTime = min(connection.idleTimeMax ?? limits.idleTimeout, limits.idleTimeout)
+        let ends = [since + idleTime] + (limits.connectionAgeMax.map { [openedAt + $0] } ?? [])
         try require(ends.allSatisfy { pool.nextDeadline ?? Instant(nanoseconds: .max) <= $0 }, "a deadline is missed")
       }
     }

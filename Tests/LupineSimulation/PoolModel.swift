@@ -25,6 +25,8 @@ struct PoolModel {
     var activity = Activity.opening
     var openedAt: Instant?
     var uses = 0
+    /// The time for which the server permits the connection to be idle, or nil for no limit.
+    var idleTimeMax: Duration?
   }
 
   struct Key {
@@ -157,9 +159,13 @@ struct PoolModel {
   mutating func release(_ id: ConnectionID, _ index: Int, closing reason: CloseReason?) throws(PoolViolation) {
     begin("release \(id.serial) \(reason?.rawValue ?? "")")
     model[index].connections[id]?.activity = .free
+    // The server's limit isn't random, so that the rest of a seed's history stays the same. 12 s are more than the idle timeout.
+    let idleTimes: [Duration?] = [nil, .seconds(4), nil, nil, .seconds(12), nil, .milliseconds(500), nil]
+    let idleTimeMax = idleTimes[eventCount % idleTimes.count]
+    model[index].connections[id]?.idleTimeMax = idleTimeMax
     let longestWaiter = awaitingPlace().min()
     let first = model[index].waiting.first
-    let released = pool.release(id, closing: reason, now: now)
+    let released = pool.release(id, closing: reason, idleTimeMax: idleTimeMax, now: now)
     if let reason {
       guard case .actions(let actions) = released else { throw violation("it wasn't closed") }
       try require(actions.first == .close(id, reason), "it wasn't closed first")

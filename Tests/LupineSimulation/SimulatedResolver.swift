@@ -24,7 +24,7 @@ final class SimulatedResolver: Sendable {
     var configuration = ResolverConfiguration()
     configuration.cacheAge = .zero
     configuration.negativeCacheAge = .zero
-    return NameService(configuration) { [self] host, completion in
+    return NameService(configuration) { [self] host, _, completion in
       questions.withLock { $0.append(Question(host: host, completion: completion)) }
       return {}
     }

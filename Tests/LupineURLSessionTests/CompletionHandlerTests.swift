@@ -195,8 +195,10 @@ import Testing
 
   @Test("a task fails if its response body exceeds the limit for bodies in memory, and succeeds at exactly the limit")
   func bodyLimit() async throws {
-    try await withServer {
-      .text(String(repeating: "x", count: $0.path == "/long" ? 101 : 100))
+    try await withServer { request in
+      let body = [UInt8](repeating: 0x78, count: request.path == "/long" ? 101 : 100)
+      // Chunks don't declare the body's length.
+      return Reply(.chunks([body], pause: .zero))
     } _: { origin in
       try await withSession {
         $0.bodyBytesMax = 100
@@ -206,6 +208,46 @@ import Testing
         let long = await outcome { session.dataTask(with: origin.request("/long"), completionHandler: $0) }
         #expect(long.data == nil && long.code == .dataLengthExceedsMaximum && long.status == 200)
         #expect(long.error?.localizedDescription.contains("limit of 100 bytes") == true)
+      }
+    }
+  }
+
+  @Test(
+    "a task whose response declares a longer body than the limit for bodies in memory fails before the body arrives")
+  func declaredLength() async throws {
+    let origin = try OriginServer { peer in
+      while let request = try peer.readRequest() {
+        let status = request.path == "/204" ? "204" : "200"
+        try peer.send("HTTP/1.1 \(status) X\r\nContent-Length: 101\r\n\r\n")
+      }
+    }
+    defer { origin.stop() }
+    try await withSession {
+      $0.bodyBytesMax = 100
+      // Without the check of the declared length, the task would wait for the body.
+      $0.timeoutIntervalForRequest = 10
+    } _: { session in
+      let long = await outcome { session.dataTask(with: origin.request("/"), completionHandler: $0) }
+      #expect(long.data == nil && long.code == .dataLengthExceedsMaximum && long.status == 200)
+      #expect(long.error?.localizedDescription.contains("limit of 100 bytes") == true)
+      for (method, path) in [("HEAD", "/"), ("GET", "/204")] {
+        let bodiless = await outcome { session.dataTask(with: origin.request(path, method), completionHandler: $0) }
+        #expect(bodiless.data == Data() && bodiless.error == nil, "\(method) \(path)")
+      }
+    }
+  }
+
+  @Test("a coded body that is longer than the limit for bodies in memory succeeds if the decoded body isn't")
+  func codedLength() async throws {
+    let body = (0..<100).map { UInt8($0) }
+    try await withServer { _ in
+      Reply(.coded(body, .gzip))
+    } _: { origin in
+      try await withSession {
+        $0.bodyBytesMax = 100
+      } _: { session in
+        let result = await outcome { session.dataTask(with: origin.request(), completionHandler: $0) }
+        #expect(result.data == Data(body) && result.error == nil)
       }
     }
   }

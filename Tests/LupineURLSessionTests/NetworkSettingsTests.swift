@@ -150,6 +150,40 @@ struct NetworkSettingsTests {
     }
   }
 
+  /// Answers each challenge with a password.
+  private final class PasswordDelegate: NSObject, URLSessionTaskDelegate, Sendable {
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+      completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+      completionHandler(.useCredential, URLCredential(user: "u", password: "p", persistence: .none))
+    }
+  }
+
+  @Test("a redirect and a challenge whose bodies exceed the limit of the request don't fail its task")
+  func unwantedBodies() async throws {
+    let origin = try OriginServer { peer in
+      while let request = try peer.readRequest() {
+        switch request.path {
+        // The engine doesn't wait for a body of this length when it follows the redirect.
+        case "/redirect": try peer.send("HTTP/1.1 302 X\r\nLocation: /\r\nContent-Length: 1000000\r\n\r\n")
+        case "/challenge" where !request.fields.contains("Authorization"):
+          try peer.send("HTTP/1.1 401 X\r\nWWW-Authenticate: Basic realm=r\r\nContent-Length: 1000000\r\n\r\n")
+        default: try peer.respond(body: Array("ok".utf8))
+        }
+      }
+    }
+    defer { origin.stop() }
+    try await withSession(delegate: PasswordDelegate()) { session in
+      for path in ["/redirect", "/challenge"] {
+        var limited = origin.request(path)
+        limited.lupine.bodyBytesMax = 100
+        let (data, _) = try await session.data(for: limited)
+        #expect(String(decoding: data, as: UTF8.self) == "ok", "\(path)")
+      }
+    }
+  }
+
   @Test("a request is sent to the addresses that the request specifies for its host")
   func addresses() async throws {
     try await withServer {

@@ -2,7 +2,6 @@
 
 internal import LupineReactor
 internal import LupineWire
-internal import Synchronization
 
 /// One attempt to open a connection, with all its phases. Used only on its loop's thread.
 ///
@@ -89,13 +88,4 @@ final class Opening {
     case .handshaking, .verifying(isProxy: false): .tls
     }
   }
-}
-
-/// A flag that any thread can read: whether an `Opening` still exists.
-final class Liveness: Sendable {
-  private let flag = Atomic(true)
-
-  var isAlive: Bool { flag.load(ordering: .relaxed) }
-
-  func end() { flag.store(false, ordering: .relaxed) }
 }

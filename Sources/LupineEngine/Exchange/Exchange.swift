@@ -256,7 +256,7 @@ final class Exchange {
   var isPaused: Bool { isPausedByCaller || (hasHead && windowBytes <= 0) }
 
   /// Delivers the response head to the sink, and returns the sink's decision about the body. Throws an error if the sink wants the
-  /// body, but the body can't be decoded, because it has too many codings or an unknown one.
+  /// body, but the body can't be decoded, because it has too many codings or an unknown one, or is too long according to its head.
   func receive(
     head: ResponseHead, framing: BodyFraming, transferCodings: [TransferCoding]
   ) throws(Failure) -> BodyDisposition {
@@ -273,11 +273,16 @@ final class Exchange {
       // Transfer codings are applied after content codings, so they are decoded first. They are
       // always decoded, regardless of `decodesContent`.
       for coding in transferCodings { codings.append(coding == .gzip ? .gzip : .deflate) }
-      guard !codings.isEmpty else { return .deliver }
-      decoder = try ContentDecoder(codings, limits: codingLimits.within(bodyBytesMax: request.bodyBytesMax))
-      isDecoding = true
+      if !codings.isEmpty {
+        decoder = try ContentDecoder(codings, limits: codingLimits.within(bodyBytesMax: request.bodyBytesMax))
+        isDecoding = true
+      }
     } catch {
       throw .coding(error)
+    }
+    // The length of a coded body says nothing about the length of the decoded body.
+    if !isDecoding, head.declaresBody(longerThan: request.bodyBytesMax, framing) {
+      throw .bodyTooLarge(request.bodyBytesMax)
     }
     return .deliver
   }
@@ -385,15 +390,5 @@ final class Exchange {
     metrics.restart()
     enter(.setup, now: now)
     waited = .zero
-  }
-}
-
-extension CodingLimits {
-  /// Returns these limits, with `decodedBytesMax` reduced to `bodyBytesMax` if it is larger or nil.
-  func within(bodyBytesMax: Int) -> CodingLimits {
-    guard bodyBytesMax < .max else { return self }
-    var limits = self
-    limits.decodedBytesMax = min(decodedBytesMax ?? .max, UInt64(clamping: bodyBytesMax))
-    return limits
   }
 }

@@ -28,6 +28,9 @@ public struct PoolLimits: Sendable, Hashable {
   public var idleMax = 256
 
   /// The time after which an idle connection is closed. 60 s by default, less than nginx's 75 s. Go uses 90 s.
+  ///
+  /// If the connection's latest response has a Keep-Alive field with a shorter `timeout`, the connection is closed 1 s before that
+  /// time has passed, or after half of the time if it is 1 s.
   public var idleTimeout = Duration.seconds(60)
 
   /// The maximum age of a connection. No limit if nil (the default).
@@ -66,6 +69,17 @@ extension PoolLimits {
   /// The maximum pause in opening connections after the process has run out of descriptors: 1 s, so that the pool notices within a
   /// second that a descriptor is free.
   static let descriptorRetryMax = Duration.seconds(1)
+
+  /// The time by which an idle connection is closed before its server would close it, according to the response's Keep-Alive field:
+  /// 1 s, as in undici. It covers the time that the response and the next request are under way.
+  static let keepAliveMargin = Duration.seconds(1)
+
+  /// Returns the maximum time for which a connection may be idle if the server closes it after `seconds`: `keepAliveMargin` less, or
+  /// half of the time if the margin would leave nothing.
+  static func idleTimeMax(keepAliveSeconds seconds: UInt64) -> Duration {
+    let time = Duration.seconds(Int64(clamping: seconds))
+    return time > keepAliveMargin ? time - keepAliveMargin : time / 2
+  }
 
   /// Traps if the limits are so low that no exchange could ever get a connection.
   func validate() {

@@ -1,6 +1,6 @@
 // PoolState+Connections: adds, closes and removes connections, and keeps their counts.
 
-internal import LupineReactor
+@_spi(Loop) internal import LupineReactor
 internal import LupineWire
 
 extension PoolState {
@@ -87,5 +87,6 @@ extension PoolState {
   mutating func unlinkIdle(_ connection: Int) {
     originLinks.remove(connection, from: &origins[connections[connection].origin].idle)
     idleLinks.remove(connection, from: &idle)
+    if keepAliveDeadlines.count > 0 { keepAliveDeadlines.remove(connection) }
   }
 }

@@ -1,6 +1,6 @@
 // PoolState+Time: the pool's deadlines for idle times, ages, and new attempts after descriptors have run out.
 
-internal import LupineReactor
+@_spi(Loop) internal import LupineReactor
 internal import LupineWire
 
 extension PoolState {
@@ -9,11 +9,12 @@ extension PoolState {
   var nextDeadline: Instant? {
     var next = shortage?.retry
     if let oldest = idle.first, case .idle(let until) = connections[oldest].state { next = min(next ?? until, until) }
+    if let earliest = keepAliveDeadlines.earliest { next = min(next ?? earliest, earliest) }
     if let oldest = aging.first { next = min(next ?? connections[oldest].end, connections[oldest].end) }
     return next
   }
 
-  /// Closes connections that have exceeded their idle timeout or maximum age. Permits the pool to open a connection if a pause for
+  /// Closes connections that have exceeded their idle time or maximum age. Permits the pool to open a connection if a pause for
   /// lack of descriptors is over.
   mutating func expire(now: Instant) -> [Action] {
     var actions: [Action] = []
@@ -23,9 +24,13 @@ extension PoolState {
     return actions
   }
 
-  /// Closes idle connections that have exceeded their idle timeout or maximum age. The age of a busy connection is checked when its
+  /// Closes idle connections that have exceeded their idle time or maximum age. The age of a busy connection is checked when its
   /// exchange releases it.
   mutating func closeExpired(_ now: Instant, _ actions: inout [Action]) {
+    while let connection = keepAliveDeadlines.popExpired(now: now) {
+      closeConnection(connection, .keepAliveLimit, &actions)
+    }
+    // The remaining idle connections exceed their idle times in the order of the list: those with a shorter limit were closed above.
     while let oldest = idle.first, case .idle(let until) = connections[oldest].state, until <= now {
       closeConnection(oldest, .idleTimeout, &actions)
     }

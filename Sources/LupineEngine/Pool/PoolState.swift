@@ -1,7 +1,7 @@
 // PoolState: the connection pool's decisions. It performs no I/O and reads no clock: it
 // receives events with their time, and returns actions.
 
-internal import LupineReactor
+@_spi(Loop) internal import LupineReactor
 internal import LupineWire
 
 /// The state of one loop's connection pool: open connections, connections being opened, and exchanges that wait for one.
@@ -13,9 +13,9 @@ internal import LupineWire
 /// If `connectionsMax` or a shortage of descriptors prevents new connections, it applies across all origins. Idle connections are
 /// closed when a waiter needs their place.
 ///
-/// Each event takes O(1), O(log n) in the number of origins, or O(n) in the number of different priorities. Closing several
-/// connections takes time for each of them. The caller must execute the returned actions in order, before it reports the next
-/// event.
+/// Each event takes O(1), O(log n) in the number of origins or of idle connections with a Keep-Alive field, or O(n) in the number of
+/// different priorities. Closing several connections takes time for each of them. The caller must execute the returned actions in
+/// order, before it reports the next event.
 struct PoolState: Sendable {
   /// The pool's answer to an exchange that requests a connection.
   enum Acquisition: Equatable {
@@ -85,6 +85,8 @@ struct PoolState: Sendable {
   /// The idle connections of all origins, starting with the one that has been idle longest.
   var idle = LinkedLists.List()
   var idleLinks = LinkedLists()
+  /// The deadlines of those idle connections whose servers announced a shorter time than `PoolLimits.idleTimeout`, by slot.
+  var keepAliveDeadlines = DeadlineQueue<Int>()
   /// The connections that haven't reached their maximum age yet, oldest first. Empty if there is no limit on the age of
   /// connections.
   var aging = LinkedLists.List()
@@ -162,7 +164,7 @@ struct PoolState: Sendable {
     if let age = limits.connectionAgeMax { watchAge(connection, until: now + age) }
     easeShortage()
     reclassify(origin)
-    return free(connection, now)
+    return free(connection, nil, now)
   }
 
   /// Handles a connection that couldn't be opened.
@@ -192,12 +194,16 @@ struct PoolState: Sendable {
 
   /// Handles a connection that its exchange has released. If `reason` isn't nil, the pool closes the connection instead of reusing
   /// it.
-  mutating func release(_ id: ConnectionID, closing reason: CloseReason?, now: Instant) -> Released {
+  ///
+  /// If `idleTimeMax` is shorter than `PoolLimits.idleTimeout`, it limits the time for which the connection may now be idle.
+  mutating func release(
+    _ id: ConnectionID, closing reason: CloseReason?, idleTimeMax: Duration? = nil, now: Instant
+  ) -> Released {
     let connection = slot(of: id)
     guard case .busy = connections[connection].state else {
       preconditionFailure("\(id) was released but isn't in use")
     }
-    guard let reason = reason ?? reasonToRetire(connection, now) else { return free(connection, now) }
+    guard let reason = reason ?? reasonToRetire(connection, now) else { return free(connection, idleTimeMax, now) }
     var actions: [Action] = []
     closeConnection(connection, reason, &actions)
     assignPlaces(&actions)
@@ -260,8 +266,14 @@ struct PoolState: Sendable {
 
   /// Returns whether a connection with this key is idle, and has exceeded neither its idle timeout nor its maximum age.
   func hasFitConnection(_ key: PoolKey, now: Instant) -> Bool {
-    guard let origin = slots[key], let newest = origins[origin].idle.last else { return false }
-    return connections[newest].isFit(now)
+    guard let origin = slots[key] else { return false }
+    // An older connection may be fit although a newer one isn't, because of the server's Keep-Alive fields.
+    var next = origins[origin].idle.last
+    while let connection = next {
+      if connections[connection].isFit(now) { return true }
+      next = originLinks.previous(before: connection)
+    }
+    return false
   }
 
   /// Returns whether the connection neither serves an exchange nor is reserved for one.
@@ -272,11 +284,11 @@ struct PoolState: Sendable {
   // MARK: Free connections
 
   // Gives the connection to the first waiter in its origin's queue, or makes the connection idle.
-  private mutating func free(_ connection: Int, _ now: Instant) -> Released {
+  private mutating func free(_ connection: Int, _ idleTimeMax: Duration?, _ now: Instant) -> Released {
     let origin = connections[connection].origin
     var actions: [Action] = []
     guard let first = origins[origin].queue.first else {
-      rest(connection, now, &actions)
+      rest(connection, idleTimeMax, now, &actions)
       assignPlaces(&actions)
       return actions.isEmpty ? .idle : .actions(actions)
     }
@@ -295,9 +307,16 @@ struct PoolState: Sendable {
     return .actions([.use(id(of: connection), by: exchange)] + actions)
   }
 
-  private mutating func rest(_ connection: Int, _ now: Instant, _ actions: inout [Action]) {
+  private mutating func rest(
+    _ connection: Int, _ idleTimeMax: Duration?, _ now: Instant, _ actions: inout [Action]
+  ) {
     let origin = connections[connection].origin
-    connections[connection].state = .idle(until: now + limits.idleTimeout)
+    var end = now + limits.idleTimeout
+    if let idleTimeMax, idleTimeMax < limits.idleTimeout {
+      end = now + idleTimeMax
+      keepAliveDeadlines.set(connection, to: end)
+    }
+    connections[connection].state = .idle(until: end)
     originLinks.append(connection, to: &origins[origin].idle)
     idleLinks.append(connection, to: &idle)
     if origins[origin].idle.count > limits.idlePerOriginMax, let oldest = origins[origin].idle.first {

@@ -49,8 +49,8 @@ extension Shard {
     if opening.times.resolveStart == nil { opening.times.resolveStart = now }
     enter(opening, state)
     let overrides = opening.key.traits?.hostOverrides ?? []
-    let answer = resolver.lookUp(host, port: port, overrides, now: now) { [inbox, id = opening.id] in
-      inbox.send(.resolved(id, $0))
+    let answer = resolver.lookUp(host, port: port, overrides, while: opening.liveness, now: now) {
+      [inbox, id = opening.id] in inbox.send(.resolved(id, $0))
     }
     if let answer { resolved(opening, answer) }
   }

@@ -87,7 +87,8 @@ extension Shard {
       return disconnect(connection, .upgraded)
     }
     connection.use = .idle
-    apply(pool.release(connection.id, closing: reason, now: now), on: connection)
+    let idleTimeMax = connection.wire.keepAliveSeconds.map(PoolLimits.idleTimeMax(keepAliveSeconds:))
+    apply(pool.release(connection.id, closing: reason, idleTimeMax: idleTimeMax, now: now), on: connection)
   }
 
   /// Executes the pool's decision about a connection that was opened, or that its exchange has released.

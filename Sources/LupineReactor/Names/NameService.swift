@@ -11,8 +11,14 @@ package final class NameService: Sendable {
   package typealias Answer = Result<[SocketAddress], ResolveError>
   /// Called with the answer of a lookup, on any thread.
   package typealias Completion = @Sendable (Answer) -> Void
-  /// Starts to look up a name without waiting for the answer. Returns a closure that abandons the lookup.
-  package typealias Source = @Sendable (_ name: String, _ completion: @escaping Completion) -> @Sendable () -> Void
+  /// Called when a queued lookup is about to start, on any thread. If it returns false, no request waits for the lookup any more, and
+  /// the lookup must be dropped.
+  package typealias Start = @Sendable () -> Bool
+  /// Starts or queues the lookup of a name without waiting for the answer. Returns a closure that abandons the lookup.
+  ///
+  /// A source that queues lookups calls `start` when it takes the lookup from its queue. A source without a queue never calls it.
+  package typealias Source =
+    @Sendable (_ name: String, _ start: @escaping Start, _ completion: @escaping Completion) -> @Sendable () -> Void
 
   /// The maximum number of requests that wait for the lookup of the same name: 10,000, including requests that have timed out.
   /// Further requests fail with a temporary error.
@@ -27,7 +33,11 @@ package final class NameService: Sendable {
 
   private struct Waiter {
     let port: UInt16
+    /// Whether the request still waits, or nil if it waits until the lookup ends.
+    let liveness: Liveness?
     let completion: Completion
+
+    var isWaiting: Bool { liveness?.isAlive ?? true }
 
     func resume(with answer: Answer) { completion(answer.withPort(port)) }
   }
@@ -56,7 +66,7 @@ package final class NameService: Sendable {
       self.init(configuration, source: Self.source(resolver))
     } else {
       let system = SystemResolver()
-      self.init(configuration, source: { system.start($0, completion: $1) })
+      self.init(configuration, source: { system.start($0, if: $1, completion: $2) })
     }
   }
 
@@ -78,8 +88,13 @@ package final class NameService: Sendable {
   ///
   /// If an override in `first` matches the host, the first such override applies, or else the first matching override of the
   /// configuration.
+  ///
+  /// `liveness` ends when the request stops waiting; if nil, the request waits until the lookup ends. A lookup that is still queued
+  /// when all its requests have stopped waiting is dropped without an answer. A lookup that has started continues, so that later
+  /// requests share it instead of repeating it.
   package func lookUp(
-    _ host: String, port: UInt16, _ first: [HostOverride] = [], now: Instant, completion: @escaping Completion
+    _ host: String, port: UInt16, _ first: [HostOverride] = [], while liveness: Liveness? = nil, now: Instant,
+    completion: @escaping Completion
   ) -> Answer? {
     let name = host.lowercased()
     let isMatching = { (override: HostOverride) in override.matches(name, port: port) }
@@ -88,7 +103,8 @@ package final class NameService: Sendable {
     }
     let (step, overdue) = state.withLock { state in
       let overdue = Self.removeOverdue(&state, now)
-      return (Self.step(&state, name, Waiter(port: port, completion: completion), now), overdue)
+      let waiter = Waiter(port: port, liveness: liveness, completion: completion)
+      return (Self.step(&state, name, waiter, now), overdue)
     }
     for lookup in overdue { fail(lookup) }
     switch step {
@@ -120,10 +136,27 @@ package final class NameService: Sendable {
   }
 
   private func start(_ name: String, _ id: UInt64) {
-    let giveUp = source(name) { [weak self] in self?.store(name, id, $0.checked) }
+    let giveUp = source(name, { [weak self] in self?.mayStart(name, id) ?? false }) { [weak self] in
+      self?.store(name, id, $0.checked)
+    }
     state.withLock { state in
       if state.lookups[name]?.id == id { state.lookups[name]?.giveUp = giveUp }
     }
+  }
+
+  /// Returns whether a request waits for a lookup that is about to leave the source's queue. If not, removes the lookup, so that the
+  /// next request for the name starts another one.
+  private func mayStart(_ name: String, _ id: UInt64) -> Bool {
+    // The removed lookup is returned too, so that its waiters are released outside the lock.
+    let (mayStart, _) = state.withLock { state -> (Bool, Lookup?) in
+      // The lookup was already abandoned.
+      guard let lookup = state.lookups[name], lookup.id == id else { return (false, nil) }
+      if lookup.waiters.contains(where: \.isWaiting) { return (true, nil) }
+      state.lookups[name] = nil
+      state.deadlines.remove(name)
+      return (false, lookup)
+    }
+    return mayStart
   }
 
   private func store(_ name: String, _ id: UInt64, _ answer: Answer) {
@@ -154,7 +187,7 @@ package final class NameService: Sendable {
   }
 
   private static func source(_ resolver: any HostResolver) -> Source {
-    { name, completion in
+    { name, _, completion in
       // High priority, because requests of any priority wait for the lookup.
       let task = Task.detached(priority: .high) {
         do throws(ResolveError) {

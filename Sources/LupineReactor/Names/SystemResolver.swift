@@ -5,7 +5,8 @@ internal import Synchronization
 
 /// The system's resolver: /etc/hosts, DNS and the other sources in nsswitch.conf.
 ///
-/// Up to `threadsMax` lookups run concurrently. Further lookups are queued.
+/// Up to `threadsMax` lookups run concurrently. Further lookups are queued. A queued lookup for which no request waits any more is
+/// dropped, so that names of silent name servers don't delay the lookups behind them.
 public final class SystemResolver: HostResolver {
   /// The maximum number of concurrent lookups, each with a thread: 16. glibc blocks the thread while it waits for a name
   /// server, for up to 5 s. Threads end when no lookups are queued.
@@ -13,6 +14,7 @@ public final class SystemResolver: HostResolver {
 
   private struct Lookup: Sendable {
     let host: String
+    let start: NameService.Start
     let completion: NameService.Completion
   }
 
@@ -52,10 +54,19 @@ public final class SystemResolver: HostResolver {
   /// Looks up a name and calls `completion` once, on another thread. Returns a closure that removes the lookup from the queue.
   /// If the lookup is removed before it starts, `completion` isn't called.
   package func start(_ host: String, completion: @escaping NameService.Completion) -> @Sendable () -> Void {
+    start(host, if: { true }, completion: completion)
+  }
+
+  /// Does the same as `start(_:completion:)`, unless the lookup has become unnecessary before it starts.
+  ///
+  /// When a thread takes the lookup from the queue, it calls `start`. If `start` returns false, the thread drops the lookup.
+  package func start(
+    _ host: String, if start: @escaping NameService.Start, completion: @escaping NameService.Completion
+  ) -> @Sendable () -> Void {
     let (number, needsThread) = state.withLock { state in
       let number = state.next
       state.next += 1
-      state.waiting[number] = Lookup(host: host, completion: completion)
+      state.waiting[number] = Lookup(host: host, start: start, completion: completion)
       guard state.threads < Self.threadsMax else { return (number, false) }
       state.threads += 1
       return (number, true)
@@ -88,7 +99,7 @@ public final class SystemResolver: HostResolver {
         return lookup
       }
       guard let lookup else { return }
-      lookup.completion(Self.lookUp(lookup.host))
+      if lookup.start() { lookup.completion(Self.lookUp(lookup.host)) }
     }
   }
 

@@ -24,7 +24,7 @@ final class DataCollector: NSObject, URLSessionDataDelegate, SelectiveDataDelega
     state = Mutex(State(handler: handler))
   }
 
-  func needsResponse(of task: URLSessionDataTask) -> Bool { false }
+  func needsResponse(of task: URLSessionDataTask) -> Bool { bodyBytesMax != nil }
 
   func needsCachingDecision(for task: URLSessionDataTask) -> Bool { false }
 
@@ -32,14 +32,41 @@ final class DataCollector: NSObject, URLSessionDataDelegate, SelectiveDataDelega
 
   func urlSession(drain task: URLSessionDataTask, completion: @escaping @Sendable () -> Void) { completion() }
 
+  /// Refuses a response whose body exceeds the maximum according to its head, so that the body needn't be received.
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    guard let bodyBytesMax, response.expectedContentLength > bodyBytesMax, Self.hasBody(response, of: dataTask) else {
+      return completionHandler(.allow)
+    }
+    let error = Self.excess(of: dataTask, bodyBytesMax)
+    state.withLock { state in
+      state.excess = error
+      state.body = Data()
+    }
+    completionHandler(.cancel)
+  }
+
+  /// Returns whether the response has a body. A response to HEAD, and one with the status 204 or 304, has none, whatever its
+  /// Content-Length is (RFC 9112 §6.3).
+  private static func hasBody(_ response: URLResponse, of task: URLSessionDataTask) -> Bool {
+    let status = (response as? HTTPURLResponse)?.statusCode
+    return task.currentRequest?.httpMethod != "HEAD" && status != 204 && status != 304
+  }
+
+  private static func excess(of task: URLSessionDataTask, _ bodyBytesMax: Int) -> URLError {
+    let text =
+      "\(ReadableText.url(task.currentRequest?.url)): the body exceeds the session's limit of \(bodyBytesMax) bytes. "
+      + "Download it to a file, or raise bodyBytesMax."
+    return URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: text])
+  }
+
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     let isTooLong = state.withLock { state in
       guard state.excess == nil else { return false }
       if let bodyBytesMax, data.count > bodyBytesMax - state.body.count {
-        let text =
-          "\(ReadableText.url(dataTask.currentRequest?.url)): the body exceeds the session's limit of \(bodyBytesMax) "
-          + "bytes. Download it to a file, or raise bodyBytesMax."
-        state.excess = URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: text])
+        state.excess = Self.excess(of: dataTask, bodyBytesMax)
         state.body = Data()
         return true
       }

@@ -23,12 +23,16 @@ struct MessageFraming {
   let transferCodings: [TransferCoding]
   /// The reason why the connection can't be reused after this response, or nil if it can be reused.
   let closeReason: CloseReason?
+  /// The number of seconds after which the server closes the idle connection, from the response's Keep-Alive field. Nil if the
+  /// response has no such field.
+  let keepAliveSeconds: UInt64?
 
   init(of head: borrowing ResponseHead, method: String, limits: Limits) throws(WireError) {
     let isBodiless = Self.isBodiless(head, method: method)
     var length: UInt64?
     var encoding = TransferEncoding(codingsMax: limits.transferCodingsMax)
     var (close, keepAlive, announcesContent) = (false, false, false)
+    var keepAliveField = KeepAliveField()
     for index in head.fields.lines.indices {
       let line = head.fields.lines[index]
       switch line.nameCount {
@@ -40,6 +44,8 @@ struct MessageFraming {
           if head.fields.matches(option, "close") { close = true }
           if line.nameCount == 10, head.fields.matches(option, "keep-alive") { keepAlive = true }
         }
+      case 10 where head.fields.matches(line.name, "keep-alive"):
+        keepAliveField.read(line.value, of: head.fields)
       case 14 where head.fields.matches(line.name, "content-length"):
         if isBodiless {
           announcesContent = announcesContent || Digits.value(of: head.fields.content(line.value)) != 0
@@ -74,9 +80,12 @@ struct MessageFraming {
       } else if head.status == 204, encoding.isPresent || announcesContent {
         // The server may not know that a 204 has no content, and send it. Arriving late, it would be mistaken for the next response.
         .ambiguousFraming
+      } else if keepAliveField.refusesReuse {
+        .keepAliveLimit
       } else {
         nil
       }
+    keepAliveSeconds = keepAliveField.seconds
   }
 
   // These responses end with the head "regardless of the header fields" (RFC 9112 §6.3, item 1), so their

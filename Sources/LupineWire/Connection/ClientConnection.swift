@@ -48,6 +48,9 @@ public struct ClientConnection: ~Copyable {
   private var informationalCount = 0
   private var requestIsSent = false
   private var closeReason: CloseReason?
+  /// The number of seconds after which the server closes the connection if it is idle after the current or latest response, from the
+  /// response's Keep-Alive field. Nil if the field is missing, or before the response's head.
+  package private(set) var keepAliveSeconds: UInt64?
 
   /// Creates the state of a new connection.
   public init(limits: Limits) {
@@ -81,6 +84,7 @@ public struct ClientConnection: ~Copyable {
     informationalCount = 0
     requestIsSent = false
     closeReason = closes ? .clientAskedForClose : nil
+    keepAliveSeconds = nil
   }
 
   /// Records that the request's last byte has been passed to the transport.
@@ -169,6 +173,7 @@ public struct ClientConnection: ~Copyable {
     }
     let framing = try MessageFraming(of: head, method: method, limits: limits)
     closeReason = closeReason ?? framing.closeReason
+    keepAliveSeconds = framing.keepAliveSeconds
     switch framing.body {
     case .none, .length(0): state = .emptyBody
     case .length(let length): state = .length(remaining: length)

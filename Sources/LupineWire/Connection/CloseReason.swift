@@ -15,6 +15,9 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
   /// The response had both Content-Length and Transfer-Encoding (RFC 9112 §6.3), or it was a 204 that announced content with one of
   /// these fields (RFC 9110 §8.6, RFC 9112 §6.1).
   case ambiguousFraming
+  /// The response's Keep-Alive field permitted no further request (`timeout=0` or `max=0`), or the connection was idle until shortly
+  /// before the end of the time in this field (RFC 2068 §19.7.1.1).
+  case keepAliveLimit
   /// The server sent bytes after a complete response or on an idle connection.
   case unsolicitedBytes
   /// The response was complete before the request had been completely sent.
@@ -66,6 +69,8 @@ extension CloseReason: CustomStringConvertible {
     case .ambiguousFraming:
       "The response had both Content-Length and Transfer-Encoding, or announced content with the status 204, which may be an "
         + "attack (RFC 9112 §6.1, §6.3)."
+    case .keepAliveLimit:
+      "The server's Keep-Alive field permitted no further request, or the idle connection was about to reach its time limit."
     case .unsolicitedBytes: "The server sent bytes that don't answer any request."
     case .requestUnfinished:
       "The response ended before the request was sent completely, so the connection's state is undefined."

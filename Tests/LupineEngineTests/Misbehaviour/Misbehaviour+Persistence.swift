@@ -96,6 +96,9 @@ extension Misbehaviour {
       "replies in HTTP/1.0 with keep-alive and no length", "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n\r\nok",
       then: .closes, .closed("ok")),
     reply("ignores the request's close", say("A: b"), .closed("ok"), { $0.fields = ["Connection": "close"] }),
+    reply("announces a Keep-Alive timeout of 0 s", say("Keep-Alive: timeout=0"), .closed("ok")),
+    reply("announces in Keep-Alive that it accepts no further request", say("Keep-Alive: max=0"), .closed("ok")),
+    reply("announces a malformed Keep-Alive timeout", say("Keep-Alive: timeout=0s"), then: .serves, .kept("ok")),
     reply("announces the unknown option not-close", say("Connection: not-close, closed"), then: .serves, .kept("ok")),
   ]
 

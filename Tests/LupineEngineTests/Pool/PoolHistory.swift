@@ -10,8 +10,8 @@ import Testing
 /// A sequence of events for the connection pool, and the pool's expected answers. By default, the pool allows 2 connections per
 /// origin and closes idle connections after 10 s.
 ///
-/// Events: "acquire KEY EXCHANGE [LEVEL]", "opened ID", "failed ID [descriptors]", "release ID [REASON]", "detach ID", "evict ID",
-/// "cancel EXCHANGE", "at SECONDS", "expire", "shutdown". Queries: "next" (the deadline, in seconds), "count" (of connections),
+/// Events: "acquire KEY EXCHANGE [LEVEL]", "opened ID", "failed ID [descriptors]", "release ID [REASON]", "release ID for SECONDS" (the
+/// time for which the server permits the connection to be idle), "detach ID", "evict ID", "cancel EXCHANGE", "at SECONDS", "expire", "shutdown". Queries: "next" (the deadline, in seconds), "count" (of connections),
 /// "waiter ID", "drained", "total", and "origins".
 struct PoolHistory: Sendable, CustomTestStringConvertible {
   let testDescription: String
@@ -84,8 +84,9 @@ private struct PoolRun {
       return text(
         pool.openingFailed(try connection(), because: words.count > 2 ? .outOfDescriptors : .unreachable, now: now))
     case "release":
-      let reason = try words.count > 2 ? #require(CloseReason(rawValue: words[2]) as CloseReason?) : nil
-      return text(pool.release(try connection(), closing: reason, now: now), words[1])
+      let reason = try words.count == 3 ? #require(CloseReason(rawValue: words[2]) as CloseReason?) : nil
+      let idleTimeMax: Duration? = try words.count > 3 ? .seconds(#require(Int(words[3]))) : nil
+      return text(pool.release(try connection(), closing: reason, idleTimeMax: idleTimeMax, now: now), words[1])
     case "detach": return text(pool.detach(try connection()))
     case "evict": return text(pool.evict(try connection(), .closedByPeer))
     case "cancel": return text(pool.cancel(try #require(tickets[words[1]], "\(event): the exchange never waited")))

@@ -170,7 +170,69 @@ extension PoolHistory {
 }
 
 extension PoolHistory {
-  static let all = serving + ending + resting + retiring + crowded + strained + counting + shuttingDown
+  /// Histories of connections whose servers announce in a Keep-Alive field for how long they keep them idle.
+  static let keptAlive = [
+    PoolHistory(
+      "a server's shorter idle time closes the connection, and each use restarts it",
+      [
+        ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("release 1 for 4", "idle"), ("next", "4"),
+        ("at 3", ""), ("expire", ""), ("acquire a 2", "use 1"), ("next", "-"), ("at 9", ""), ("expire", ""),
+        ("release 1 for 4", "idle"), ("next", "13"), ("at 12", ""), ("expire", ""), ("at 13", ""),
+        ("expire", "close 1 keepAliveLimit"), ("next", "-"), ("count", "0"),
+        ("total", "created 1 reused 1 keepAliveLimit 1"),
+      ]),
+    PoolHistory(
+      "a server's idle time that is as long as the idle timeout, or longer, has no effect",
+      [
+        ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "connect 2 for 2"), ("opened 1", "use 1 by 1"),
+        ("opened 2", "use 2 by 2"), ("release 1 for 10", "idle"), ("release 2 for 20", "idle"), ("next", "10"),
+        ("at 10", ""), ("expire", "close 1 idleTimeout; close 2 idleTimeout"), ("next", "-"),
+      ]),
+    PoolHistory(
+      "a connection beyond its server's idle time isn't used, even before expire is called",
+      [
+        ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("release 1 for 4", "idle"), ("at 4", ""),
+        ("acquire a 2", "close 1 keepAliveLimit; connect 2 for 2"),
+      ]),
+    PoolHistory(
+      "an older connection is used if the server's idle time of a newer one has passed",
+      [
+        ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "connect 2 for 2"), ("opened 1", "use 1 by 1"),
+        ("opened 2", "use 2 by 2"), ("release 1", "idle"), ("at 1", ""), ("release 2 for 2", "idle"), ("at 3", ""),
+        ("acquire a 3", "close 2 keepAliveLimit; use 1 by 3"), ("next", "-"), ("count", "1"),
+      ]),
+    PoolHistory(
+      "connections with and without a server's idle time close in the order of their deadlines",
+      max: 3, idle: 3,
+      [
+        ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "connect 2 for 2"), ("acquire a 3", "connect 3 for 3"),
+        ("opened 1", "use 1 by 1"), ("opened 2", "use 2 by 2"), ("opened 3", "use 3 by 3"), ("release 1 for 9", "idle"),
+        ("at 1", ""), ("release 2", "idle"), ("at 2", ""), ("release 3 for 3", "idle"), ("next", "5"), ("at 5", ""),
+        ("expire", "close 3 keepAliveLimit"), ("next", "9"), ("at 9", ""), ("expire", "close 1 keepAliveLimit"),
+        ("next", "11"), ("at 11", ""), ("expire", "close 2 idleTimeout"), ("next", "-"),
+      ]),
+    PoolHistory(
+      "a server's idle time doesn't apply to a connection that is passed on, or to its later releases without one",
+      max: 1,
+      [
+        ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "wait"), ("opened 1", "use 1 by 1"),
+        ("release 1 for 1", "use 1 by 2"), ("next", "-"), ("at 5", ""), ("expire", ""), ("release 1", "idle"),
+        ("next", "15"), ("acquire a 3", "use 1"), ("release 1 for 1", "idle"), ("acquire a 4", "use 1"),
+        ("release 1", "idle"), ("next", "15"),
+      ]),
+    PoolHistory(
+      "the server's idle time of a connection ends with the connection",
+      idle: 1,
+      [
+        ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "connect 2 for 2"), ("opened 1", "use 1 by 1"),
+        ("opened 2", "use 2 by 2"), ("release 1 for 4", "idle"), ("release 2 for 5", "close 1 idleLimit"),
+        ("next", "5"),
+        ("evict 2", "close 2 closedByPeer"), ("next", "-"), ("acquire a 3", "connect 3 for 3"),
+        ("opened 3", "use 3 by 3"), ("release 3 for 4", "idle"), ("shutdown", "close 3 shutdown"), ("next", "-"),
+      ]),
+  ]
+
+  static let all = serving + ending + resting + keptAlive + retiring + crowded + strained + counting + shuttingDown
 
   static let retiring = [
     PoolHistory(

@@ -18,6 +18,9 @@ struct PoolStateTests {
   @Test(arguments: PoolHistory.resting)
   func resting(_ history: PoolHistory) throws { try history.run() }
 
+  @Test(arguments: PoolHistory.keptAlive)
+  func keptAlive(_ history: PoolHistory) throws { try history.run() }
+
   @Test(arguments: PoolHistory.retiring)
   func retiring(_ history: PoolHistory) throws { try history.run() }
 
@@ -52,6 +55,16 @@ struct PoolStateTests {
   }
 
   @Test(
+    "the pool closes a connection 1 s before the server's idle time ends, or after half of a time of 1 s",
+    arguments: [
+      (1, .milliseconds(500)), (2, .seconds(1)), (3, .seconds(2)), (5, .seconds(4)), (60, .seconds(59)),
+      (UInt64.max, .seconds(Int64.max - 1)),
+    ] as [(UInt64, Duration)])
+  func keepAliveMargin(seconds: UInt64, idleTime: Duration) {
+    #expect(PoolLimits.idleTimeMax(keepAliveSeconds: seconds) == idleTime)
+  }
+
+  @Test(
     "the connection pool's reasons for closing a connection have different descriptions, which are full sentences",
     arguments: CloseReason.allCases)
   func reasons(_ reason: CloseReason) {
@@ -65,7 +78,8 @@ struct PoolStateTests {
   func reasonsAreReachable() {
     let answers = PoolHistory.all.flatMap(\.lines).map(\.answer).joined(separator: " ")
     let own: [CloseReason] = [
-      .idleTimeout, .idleLimit, .ageLimit, .usesLimit, .totalLimit, .descriptorsNeeded, .upgraded, .shutdown,
+      .keepAliveLimit, .idleTimeout, .idleLimit, .ageLimit, .usesLimit, .totalLimit, .descriptorsNeeded, .upgraded,
+      .shutdown,
     ]
     for reason in own { #expect(answers.contains(reason.rawValue), "\(reason.rawValue)") }
   }

@@ -13,7 +13,7 @@ struct AddressPolicyFlowTests {
   /// Returns a source of addresses whose n-th lookup returns the n-th list of `answers`, whatever the name.
   private func answering(_ answers: [[String]]) -> NameService.Source {
     let remaining = Mutex(answers)
-    return { _, completion in
+    return { _, _, completion in
       let texts = remaining.withLock { $0.isEmpty ? [] : $0.removeFirst() }
       completion(.success(texts.compactMap { SocketAddress(numeric: $0, port: 0) }))
       return {}

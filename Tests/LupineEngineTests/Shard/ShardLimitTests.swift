@@ -3,6 +3,7 @@
 import LupineOrigin
 import LupineReactor
 import LupineWire
+import Synchronization
 import Testing
 
 @testable import LupineEngine
@@ -162,6 +163,36 @@ struct ShardLimitTests {
     if stall != .poolWait {
       #expect(stalled.stage.shard.connections.pooled.isEmpty && stalled.stage.shard.openings.isEmpty)
     }
+  }
+
+  /// How a request stops waiting for the lookup of its host.
+  enum Departure: CaseIterable {
+    case cancellation, timeout, none
+  }
+
+  @Test("a queued host lookup is dropped after its request was cancelled or timed out", arguments: Departure.allCases)
+  func queuedLookup(departure: Departure) throws {
+    let queue = Mutex<[NameService.Start]>([])
+    let resolver = NameService(ResolverConfiguration()) { _, start, _ in
+      queue.withLock { $0.append(start) }
+      return {}
+    }
+    let stage = ShardStage(resolver: resolver)
+    var request = EngineRequest(uri: try URI("http://silent.example/"))
+    request.timeouts = timeouts(.resolve)
+    let (id, sink) = stage.submit(request)
+    stage.turn()
+    switch departure {
+    case .cancellation: stage.inbox.send(.cancel(id))
+    case .timeout: stage.turn(after: Self.limit)
+    case .none: break
+    }
+    stage.turn()
+    #expect(sink.finished.isOpen == (departure != .none))
+    let first = queue.withLock { $0.first }
+    let start = try #require(first)
+    #expect(start() == (departure == .none))
+    withExtendedLifetime(stage) {}
   }
 
   /// Expects that the request fails when the 5 s limit of the phase has passed from now, and not a millisecond earlier.

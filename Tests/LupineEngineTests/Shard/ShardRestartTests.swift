@@ -159,6 +159,30 @@ struct ShardRestartTests {
   }
 
   @Test(
+    "a POST isn't sent on a connection that has been idle for the time in Keep-Alive, less 1 s or half of 1 s",
+    arguments: [(5, .milliseconds(4_000)), (2, .milliseconds(1_000)), (1, .milliseconds(500))] as [(Int, Duration)])
+  func keepAlive(seconds: Int, idleTime: Duration) throws {
+    for (pause, isReused) in [(idleTime - .milliseconds(1), true), (idleTime, false)] {
+      let stage = ShardStage()
+      _ = stage.submit(try request())
+      stage.turn()
+      let socket = try #require(stage.network.sockets.first)
+      stage.turn(socket)
+      socket.arrivals = [.bytes(Array("HTTP/1.1 204 No Content\r\nKeep-Alive: timeout=\(seconds)\r\n\r\n".utf8))]
+      // The loop wakes up to close the connection, whether or not there is another request.
+      let deadline = try #require(stage.turn(socket))
+      #expect(deadline <= stage.network.now + idleTime)
+      (socket.arrivals, socket.sent) = ([], [])
+      _ = stage.submit(try request { ($0.method, $0.body) = ("POST", RequestBody("pay")) })
+      stage.turn(after: pause)
+      #expect(socket.sent.isEmpty != isReused)
+      #expect(stage.network.sockets.count == (isReused ? 1 : 2))
+      let closed: [CloseReason: Int] = isReused ? [:] : [.keepAliveLimit: 1]
+      #expect(stage.shard.pool.counters().total.closed == closed)
+    }
+  }
+
+  @Test(
     "a connection that was opening for a cancelled request uses the time limits of the next waiting request",
     arguments: [1, 60, nil])
   func reassigned(limitBefore: Int?) async throws {

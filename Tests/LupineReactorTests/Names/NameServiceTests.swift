@@ -9,6 +9,7 @@ import Testing
 private final class Script: Sendable {
   struct State {
     var asked: [String] = []
+    var starts: [NameService.Start] = []
     var completions: [NameService.Completion] = []
     var givenUp: [String] = []
   }
@@ -19,13 +20,20 @@ private final class Script: Sendable {
   var givenUp: [String] { state.withLock(\.givenUp) }
 
   func service(_ configuration: ResolverConfiguration = ResolverConfiguration()) -> NameService {
-    NameService(configuration) { name, completion in
+    NameService(configuration) { name, start, completion in
       self.state.withLock {
         $0.asked.append(name)
+        $0.starts.append(start)
         $0.completions.append(completion)
       }
       return { self.state.withLock { $0.givenUp.append(name) } }
     }
+  }
+
+  /// Takes the lookup with the given index, counted from 0, from the source's queue. Returns whether it may start.
+  func start(_ index: Int) -> Bool {
+    let start = state.withLock { $0.starts[index] }
+    return start()
   }
 
   /// Ends the lookup with the given index, counted from 0, with an answer.
@@ -66,10 +74,12 @@ struct NameServiceTests {
 
   /// Looks up a host at a virtual time. Returns the answer as text if the name service has it at once. Otherwise returns nil, and
   /// the answer is recorded later.
-  private func ask(_ service: NameService, _ label: String, _ host: String, port: UInt16 = 80, at seconds: UInt64 = 0)
-    -> String?
-  {
-    service.lookUp(host, port: port, now: at(seconds)) { [record] in record.add(label, $0) }.map(Record.text)
+  private func ask(
+    _ service: NameService, _ label: String, _ host: String, port: UInt16 = 80, while liveness: Liveness? = nil,
+    at seconds: UInt64 = 0
+  ) -> String? {
+    service.lookUp(host, port: port, while: liveness, now: at(seconds)) { [record] in record.add(label, $0) }
+      .map(Record.text)
   }
 
   @Test("several requests share the lookup of a name, and each receives the addresses with its own port")
@@ -177,6 +187,63 @@ struct NameServiceTests {
     #expect(record.all.count == 2)
   }
 
+  @Test("a queued name lookup is dropped if none of its requests waits any more, and a later request queues another")
+  func dropped() {
+    let service = script.service()
+    let requests = [Liveness(), Liveness()]
+    for request in requests { #expect(ask(service, "ended", "x", while: request) == nil) }
+    for request in requests { request.end() }
+    #expect(!script.start(0))
+    #expect(ask(service, "later", "x") == nil)
+    #expect(script.asked == ["x", "x"])
+    // The dropped lookup has no effect on the new one.
+    #expect(!script.start(0))
+    script.answer(0, addresses("192.0.2.1"))
+    #expect(script.start(1))
+    script.answer(1, addresses("192.0.2.2"))
+    #expect(record.all == ["later 192.0.2.2:80"])
+    // The deadline of the dropped lookup was removed too.
+    #expect(ask(service, "other", "y", at: 60) == nil)
+    #expect(script.givenUp == [])
+  }
+
+  @Test("a queued name lookup starts if one of its requests still waits, or if another request has joined it")
+  func joined() {
+    let service = script.service()
+    let (first, second) = (Liveness(), Liveness())
+    _ = ask(service, "first", "x", while: first)
+    _ = ask(service, "second", "x", while: second)
+    first.end()
+    #expect(script.start(0))
+    let third = Liveness()
+    _ = ask(service, "third", "y", while: third)
+    third.end()
+    _ = ask(service, "fourth", "y", while: Liveness())
+    #expect(script.start(1))
+    #expect(script.asked == ["x", "y"])
+  }
+
+  @Test("a name lookup that has started isn't repeated after its requests have ended: later requests share it")
+  func continued() {
+    let service = script.service()
+    let request = Liveness()
+    _ = ask(service, "ended", "x", while: request)
+    #expect(script.start(0))
+    request.end()
+    #expect(ask(service, "later", "x") == nil)
+    #expect(script.asked == ["x"] && script.givenUp == [])
+    script.answer(0, addresses("192.0.2.1"))
+    #expect(record.all.contains("later 192.0.2.1:80"))
+  }
+
+  @Test("a queued name lookup doesn't start after the name service has been released")
+  func startAfterRelease() {
+    var service: NameService? = script.service()
+    if let service { _ = ask(service, "a", "x") }
+    service = nil
+    #expect(!script.start(0))
+  }
+
   @Test("at most 10,000 waiting requests share the lookup of a name")
   func waiters() {
     let service = script.service()
@@ -187,7 +254,7 @@ struct NameServiceTests {
 
   @Test("a name lookup may be answered synchronously, during the call that starts it")
   func immediate() {
-    let service = NameService(ResolverConfiguration()) { _, completion in
+    let service = NameService(ResolverConfiguration()) { _, _, completion in
       completion(addresses("192.0.2.1"))
       return {}
     }

@@ -130,6 +130,36 @@ struct SystemResolverTests {
     for _ in 1..<SystemResolver.threadsMax { gate.signal() }
   }
 
+  @Test("queued lookups without waiting requests don't delay those behind them in the system resolver's queue")
+  func unneeded() async {
+    let resolver = SystemResolver()
+    let gate = DispatchSemaphore(value: 0)
+    let (starts, started) = AsyncStream.makeStream(of: Void.self)
+    for _ in 0..<SystemResolver.threadsMax {
+      _ = resolver.start("127.0.0.1") { _ in
+        started.yield()
+        gate.wait()
+      }
+    }
+    var start = starts.makeAsyncIterator()
+    for _ in 0..<SystemResolver.threadsMax { await start.next() }
+    let service = NameService(ResolverConfiguration()) { resolver.start($0, if: $1, completion: $2) }
+    let (answers, answer) = AsyncStream.makeStream(of: String.self)
+    let liveness = Liveness()
+    for number in 1...50 {
+      let host = "127.0.1.\(number)"
+      _ = service.lookUp(host, port: 80, while: liveness, now: Instant(nanoseconds: 0)) { _ in answer.yield(host) }
+    }
+    _ = service.lookUp("127.0.0.2", port: 80, now: Instant(nanoseconds: 0)) { _ in answer.yield("127.0.0.2") }
+    liveness.end()
+    // One thread takes all lookups, in order. The first answer would be that of 127.0.1.1 if its lookup weren't dropped.
+    gate.signal()
+    var next = answers.makeAsyncIterator()
+    #expect(await next.next() == "127.0.0.2")
+    for _ in 1..<SystemResolver.threadsMax { gate.signal() }
+    withExtendedLifetime(service) {}
+  }
+
   @Test("the system resolver answers consecutive lookups, even if its threads end between them")
   func sequence() async throws {
     let resolver = SystemResolver()

@@ -100,8 +100,25 @@ extension ResponseVector {
       "close broken by a fold is another option",
       "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: clo\r\n se\r\n\r\n"),
     .good(
-      "the parameters of Keep-Alive are ignored",
-      "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nKeep-Alive: timeout=0, max=0\r\n\r\n"),
+      "Keep-Alive with a timeout of 0 s",
+      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nKeep-Alive: timeout=0\r\n\r\nhi", body: "hi", close: .keepAliveLimit),
+    .good(
+      "Keep-Alive that permits no further request",
+      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nKeep-Alive: timeout=5, max=0\r\n\r\nhi", body: "hi",
+      close: .keepAliveLimit),
+    .good(
+      "Keep-Alive that permits a further request",
+      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nKeep-Alive: timeout=1, max=1\r\n\r\nhi", body: "hi"),
+    .good(
+      "204 and a Keep-Alive timeout of 0 s", "HTTP/1.1 204 None\r\nKeep-Alive: timeout=0\r\n\r\n", status: 204,
+      reason: "None", close: .keepAliveLimit),
+    .good(
+      "close and a Keep-Alive timeout of 0 s",
+      "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nKeep-Alive: timeout=0\r\n\(close)\r\n", close: .serverAskedForClose),
+    .good(
+      "Keep-Alive in a 1xx is ignored",
+      "HTTP/1.1 103 B\r\nKeep-Alive: timeout=0\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+      informational: [103]),
     .good(
       "HTTP/1.0 with keep-alive in a list",
       "HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: a, keep-alive, b\r\n\r\n"),

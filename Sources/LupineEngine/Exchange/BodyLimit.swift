@@ -1,0 +1,26 @@
+// BodyLimit: a request's `bodyBytesMax`, compared with the response's head and combined with the limits for decoding.
+
+internal import LupineCoding
+internal import LupineWire
+
+extension ResponseHead {
+  /// Returns whether the response's Content-Length exceeds `bytesMax`, so that the body needn't be received to know that it is too
+  /// long. `framing` is the framing of the body.
+  ///
+  /// Returns false for a redirect, a challenge (401, 407) and a refused range (416), because the caller may decide later that it
+  /// doesn't want that body: it follows the redirect, answers the challenge, or already has the entire file.
+  func declaresBody(longerThan bytesMax: Int, _ framing: BodyFraming) -> Bool {
+    guard case .length(let length) = framing, length > UInt64(clamping: bytesMax) else { return false }
+    return !(300..<400).contains(status) && ![401, 407, 416].contains(status)
+  }
+}
+
+extension CodingLimits {
+  /// Returns these limits, with `decodedBytesMax` reduced to `bodyBytesMax` if it is larger or nil.
+  func within(bodyBytesMax: Int) -> CodingLimits {
+    guard bodyBytesMax < .max else { return self }
+    var limits = self
+    limits.decodedBytesMax = min(decodedBytesMax ?? .max, UInt64(clamping: bodyBytesMax))
+    return limits
+  }
+}

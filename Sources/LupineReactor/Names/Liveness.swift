@@ -1,0 +1,15 @@
+// Liveness: a flag by which other threads see that nobody needs the result of their work any more.
+
+internal import Synchronization
+
+/// A flag that any thread can read: whether something that requested work, such as a host lookup, still exists. It never becomes true
+/// again.
+package final class Liveness: Sendable {
+  private let flag = Atomic(true)
+
+  package init() {}
+
+  package var isAlive: Bool { flag.load(ordering: .relaxed) }
+
+  package func end() { flag.store(false, ordering: .relaxed) }
+}

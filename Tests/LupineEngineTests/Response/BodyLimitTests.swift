@@ -1,0 +1,35 @@
+// BodyLimitTests: which response heads declare a body that is longer than a request's limit.
+
+import LupineWire
+import Testing
+
+@testable import LupineEngine
+
+@Suite("The limit of a response's body")
+struct BodyLimitTests {
+  private func declares(_ framing: BodyFraming, longerThan bytesMax: Int, status: Int = 200) -> Bool {
+    ResponseHead(status: status, fields: Fields(), isContentDecoded: false).declaresBody(longerThan: bytesMax, framing)
+  }
+
+  @Test("a response head declares a body beyond the limit if its length exceeds the limit, but never without a length")
+  func lengths() {
+    #expect(declares(.length(101), longerThan: 100))
+    #expect(!declares(.length(100), longerThan: 100))
+    #expect(declares(.length(1), longerThan: 0))
+    #expect(!declares(.length(0), longerThan: 0))
+    #expect(declares(.length(1), longerThan: -1))
+    #expect(declares(.length(.max), longerThan: Int.max - 1))
+    for framing in [.none, .chunked, .untilClose] as [BodyFraming] { #expect(!declares(framing, longerThan: 0)) }
+  }
+
+  @Test(
+    "the length of a body that the caller may not want doesn't count: of a redirect, a challenge or a refused range")
+  func statuses() {
+    for status in [300, 302, 399, 401, 407, 416] {
+      #expect(!declares(.length(9), longerThan: 1, status: status), "\(status)")
+    }
+    for status in [200, 206, 299, 400, 403, 404, 415, 417, 500] {
+      #expect(declares(.length(9), longerThan: 1, status: status), "\(status)")
+    }
+  }
+}
