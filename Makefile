@@ -12,11 +12,11 @@ TRAITS := Zstd
 STRICT := --traits $(TRAITS) -Xswiftc -warnings-as-errors -Xcc -Werror --explicit-target-dependency-import-check error
 
 # Swift's backtracer can hang for minutes after a crash of a sanitized program. XCTest, which the tests don't use,
-# leaks. Three tests run in parallel: a sanitized program is many times slower, so that all tests together would exceed
+# leaks. Four tests run in parallel: a sanitized program is many times slower, so that all tests together would exceed
 # their time limits, and single tests would wait three quarters of the time. For the same reason, randomized tests run a
 # tenth of their repetitions.
 SANITIZED := env LUPINE_TESTS_DIVISOR=10 \
-  $(SWIFT) test $(STRICT) --disable-xctest --experimental-maximum-parallelization-width 3
+  $(SWIFT) test $(STRICT) --disable-xctest --experimental-maximum-parallelization-width 4
 # The compiler that is installed with Swift, even if another one is on the PATH.
 CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 
@@ -110,21 +110,23 @@ $(TSAN_MUTEX): .ci/tsan-mutex.c
 	@mkdir -p .build
 	$(CLANG) -Wall -Werror -shared -fPIC -O1 -o $@ $<
 
-# Excludes tests without threads, which can't have races, and those of the command and the faults, which start a process
-# per test and run little code that other tests don't.
-UNTHREADED := LupineWireTests|LupineCodingTests|LupineCacheTests|LupineAuthenticationTests|TidyTests|PoolModelTests|PoolLoadTests|$\
-  SimulationTests|TransferStateTests|PropertyListCheckTests
+# Leaves out the targets and suites without threads, which can't have races, and those of the command and the faults, which
+# start a process per test and run little code that other tests don't.
+UNTHREADED := LupineWireTests LupineCodingTests LupineCacheTests LupineAuthenticationTests LupineCommandTests TidyTests
 tsan: deps servers-install $(TSAN_MUTEX) ## run the tests with threads under ThreadSanitizer
 	@rm -f $(REPORTS).*
 	$(SERVERS) run env SWIFT_BACKTRACE=enable=no LD_PRELOAD=$(CURDIR)/$(TSAN_MUTEX) TSAN_OPTIONS=log_path=$(REPORTS) \
-	  $(SANITIZED) --sanitize=thread --scratch-path .build/tsan --skip '$(UNTHREADED)|LupineCommandTests|FaultTests' \
+	  LUPINE_OMITTED_TESTS='$(UNTHREADED)' $(SANITIZED) --sanitize=thread --scratch-path .build/tsan \
+	  --skip 'PoolModelTests|PoolLoadTests|SimulationTests|TransferStateTests|PropertyListCheckTests|FaultTests' \
 	  || $(SHOW_REPORTS)
 
-# Uses a smaller quarantine of freed memory than by default, because a test measures the memory in use.
-asan: deps servers-install ## run the tests under AddressSanitizer
+# Leaves out the tests of targets without unsafe code, and those of the command. Uses a smaller quarantine of freed memory than
+# by default, because a test measures the memory in use.
+SAFE := LupineAuthenticationTests LupineCookiesTests LupineCacheStoreTests LupineTransferStoreTests LupineCommandTests TidyTests
+asan: deps servers-install ## run the tests of code with unsafe memory under AddressSanitizer
 	@rm -f $(REPORTS).*
 	$(SERVERS) run env SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=quarantine_size_mb=16:log_path=$(REPORTS) \
-	  LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan-suppressions \
+	  LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan-suppressions LUPINE_OMITTED_TESTS='$(SAFE)' \
 	  $(SANITIZED) --sanitize=address --scratch-path .build/asan || $(SHOW_REPORTS)
 
 # The duration of fuzz and soak in seconds.

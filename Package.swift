@@ -280,3 +280,8 @@ if Context.environment["LUPINE_FUZZ"] == nil {
   package.targets.append(
     .target(name: "LupineSimulation", dependencies: simulation, path: "Tests/LupineSimulation", swiftSettings: strict))
 }
+
+// `make tsan` and `make asan` name the test targets to leave out, because compiling them would take minutes.
+if let omitted = Context.environment["LUPINE_OMITTED_TESTS"]?.split(separator: " ").map({ String($0) }) {
+  package.targets.removeAll { $0.type == .test && omitted.contains($0.name) }
+}
