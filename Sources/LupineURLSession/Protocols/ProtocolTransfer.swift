@@ -76,7 +76,6 @@ final class ProtocolTransfer: TaskTransfer {
 
   private let type: URLProtocol.Type
   private let delivery: SerialQueue
-  private let windowBytes: Int?
   private let history: RedirectHistory
   /// The transfer over HTTP that ended with a redirect to this transfer's request. Nil if no server redirected to the request.
   private let predecessor: (any TaskTransfer)?
@@ -94,13 +93,12 @@ final class ProtocolTransfer: TaskTransfer {
   ///   - delivery: The queue on which the task's methods are called.
   init(
     _ request: URLRequest, by type: URLProtocol.Type, history: RedirectHistory, after predecessor: (any TaskTransfer)?,
-    awaitsStream: Bool, delivery: SerialQueue, windowBytes: Int?, task: URLSessionTask
+    awaitsStream: Bool, delivery: SerialQueue, task: URLSessionTask
   ) {
     self.predecessor = predecessor
     self.type = type
     self.history = history
     self.delivery = delivery
-    self.windowBytes = windowBytes
     state = Mutex(State(request: request, awaitsStream: awaitsStream, task: task))
   }
 

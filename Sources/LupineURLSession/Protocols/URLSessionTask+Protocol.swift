@@ -46,7 +46,7 @@ extension URLSessionTask {
     protocolRequest = canonical
     return ProtocolTransfer(
       canonical, by: type, history: history, after: predecessor, awaitsStream: awaitsStream,
-      delivery: delivery(of: session), windowBytes: windowBytes, task: self)
+      delivery: delivery(of: session), task: self)
   }
 
   func isAnsweredByProtocol(_ request: URLRequest) -> Bool {

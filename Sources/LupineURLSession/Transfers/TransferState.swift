@@ -252,9 +252,8 @@ struct TransferState: Sendable {
     // step then extends the window.
     if isStreamed || hop == .none, let byteCount = takeExtension() { actions.append(.extendWindow(byteCount)) }
     switch body {
-    case .discarded, .superseded(.replacement), .superseded(.redirect), .superseded(.handover):
-      actions.append(.discardBody)
-    case .wanted, .undecided, .superseded(.failure): break
+    case .discarded, .superseded: actions.append(.discardBody)
+    case .wanted, .undecided: break
     }
     if let action = flowAction() { actions.append(action) }
     return actions

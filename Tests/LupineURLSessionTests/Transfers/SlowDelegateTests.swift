@@ -143,6 +143,44 @@ import Testing
     }
   }
 
+  /// A session's delegate that refuses the redirect of a request for "/refused", and follows the others.
+  private final class RedirectDelegate: NSObject, URLSessionTaskDelegate, Sendable {
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+      newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+      completionHandler(task.originalRequest?.url?.path == "/refused" ? nil : request)
+    }
+  }
+
+  @Test(
+    "a body longer than the window arrives whole, also if a redirect or a challenge has it, or precedes it with its own",
+    arguments: [1000, 70_000])
+  func otherBodies(windowBytes: Int) async throws {
+    let bodies = (UInt8(1)...3).map { [UInt8](repeating: $0, count: 3 * windowBytes) }
+    try await withServer { request in
+      switch request.path {
+      case "/followed", "/refused":
+        return Reply(status: 302, fields: ["Location": "/there", "Cache-Control": "max-age=60"], .bytes(bodies[1]))
+      case "/challenge":
+        return Reply(status: 401, fields: ["WWW-Authenticate": "Basic realm=\"r\""], .bytes(bodies[2]))
+      default: return Reply(.bytes(bodies[0]))
+      }
+    } _: { origin in
+      try await withSession(delegate: RedirectDelegate()) {
+        $0.engine.windowBytes = windowBytes
+      } _: { session in
+        for (path, status, body) in [
+          ("/followed", 200, bodies[0]), ("/refused", 302, bodies[1]), ("/challenge", 401, bodies[2]),
+        ] {
+          let (data, response) = try await session.data(for: origin.request(path))
+          let isWhole = data == Data(body)
+          #expect(isWhole && (response as? HTTPURLResponse)?.statusCode == status, "\(path)")
+        }
+      }
+    }
+  }
+
   @Test("a task that is cancelled while its delegate blocks delivers no further part")
   func cancelled() async throws {
     try await withStage { stage in

@@ -194,6 +194,13 @@ extension TransferHistory {
         ("submitted 1", "grant 63; discard; pause 1"),
       ]),
     TransferHistory(
+      "if a redirect fails before the exchange's handle arrives, the rest of its body is discarded when it arrives",
+      [
+        ("start", "submit 1: http://h/"), ("head 302 Location: /b", "wanted"), ("turn 0", "deliver"),
+        ("step", "redirect 302 to http://h/b"), ("ask", "1"), ("answer 1 fail", ""), ("asked 1", ""),
+        ("step", "none"), ("submitted 1", "discard"), ("end", "deliver"), ("step", "end badURL"),
+      ]),
+    TransferHistory(
       "a handle that arrives after its exchange has ended is dropped",
       [
         ("start", "submit 1: http://h/"), ("head 302 Location: /b", "wanted"), ("end", "deliver"),
