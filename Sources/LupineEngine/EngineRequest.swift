@@ -59,7 +59,8 @@ public struct EngineRequest: Sendable {
     _modify { yield &parts.presentsIdentity }
   }
   /// The maximum length of the decoded response body in bytes. If the body exceeds it, the exchange fails with `.bodyTooLarge`. If
-  /// the body isn't decoded and its Content-Length exceeds the limit, the exchange fails when the response head has arrived.
+  /// the body isn't decoded and its Content-Length exceeds the limit, the exchange fails when the response head has arrived, unless
+  /// the response is a redirect, a challenge or a 416, whose body the caller may not want.
   /// Unlimited by default, because the body is delivered as it arrives.
   public var bodyBytesMax: Int {
     get { storage.parts.bodyBytesMax }

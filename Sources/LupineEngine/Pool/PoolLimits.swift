@@ -74,8 +74,8 @@ extension PoolLimits {
   /// 1 s, as in undici. It covers the time that the response and the next request are under way.
   static let keepAliveMargin = Duration.seconds(1)
 
-  /// Returns the maximum time for which a connection may be idle if the server closes it after `seconds`: `keepAliveMargin` less, or
-  /// half of the time if the margin would leave nothing.
+  /// Returns the maximum time for which a connection may be idle if the server closes it after `seconds`: `keepAliveMargin` less,
+  /// or half of the time if the margin would leave nothing.
   static func idleTimeMax(keepAliveSeconds seconds: UInt64) -> Duration {
     let time = Duration.seconds(Int64(clamping: seconds))
     return time > keepAliveMargin ? time - keepAliveMargin : time / 2

@@ -30,7 +30,8 @@ extension PoolState {
     while let connection = keepAliveDeadlines.popExpired(now: now) {
       closeConnection(connection, .keepAliveLimit, &actions)
     }
-    // The remaining idle connections exceed their idle times in the order of the list: those with a shorter limit were closed above.
+    // All connections before an expired one in the list have expired too: they have been idle for longer, and none with a longer
+    // time than `PoolLimits.idleTimeout` exists.
     while let oldest = idle.first, case .idle(let until) = connections[oldest].state, until <= now {
       closeConnection(oldest, .idleTimeout, &actions)
     }

@@ -13,9 +13,9 @@ internal import LupineWire
 /// If `connectionsMax` or a shortage of descriptors prevents new connections, it applies across all origins. Idle connections are
 /// closed when a waiter needs their place.
 ///
-/// Each event takes O(1), O(log n) in the number of origins or of idle connections with a Keep-Alive field, or O(n) in the number of
-/// different priorities. Closing several connections takes time for each of them. The caller must execute the returned actions in
-/// order, before it reports the next event.
+/// Each event takes O(1), O(log n) in the number of origins or of idle connections with a Keep-Alive field, or O(n) in the number
+/// of different priorities. Closing several connections takes time for each of them. The caller must execute the returned actions
+/// in order, before it reports the next event.
 struct PoolState: Sendable {
   /// The pool's answer to an exchange that requests a connection.
   enum Acquisition: Equatable {
@@ -264,7 +264,7 @@ struct PoolState: Sendable {
     return reassigned
   }
 
-  /// Returns whether a connection with this key is idle, and has exceeded neither its idle timeout nor its maximum age.
+  /// Returns whether a connection with this key is idle, and has exceeded neither its idle time nor its maximum age.
   func hasFitConnection(_ key: PoolKey, now: Instant) -> Bool {
     guard let origin = slots[key] else { return false }
     // An older connection may be fit although a newer one isn't, because of the server's Keep-Alive fields.

@@ -2,8 +2,8 @@
 
 internal import Synchronization
 
-/// A flag that any thread can read: whether something that requested work, such as a host lookup, still exists. It never becomes true
-/// again.
+/// A flag that any thread can read: whether something that requested work, such as a host lookup, still exists. After `end()`, it
+/// never becomes true again.
 package final class Liveness: Sendable {
   private let flag = Atomic(true)
 

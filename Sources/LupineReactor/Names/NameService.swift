@@ -11,8 +11,8 @@ package final class NameService: Sendable {
   package typealias Answer = Result<[SocketAddress], ResolveError>
   /// Called with the answer of a lookup, on any thread.
   package typealias Completion = @Sendable (Answer) -> Void
-  /// Called when a queued lookup is about to start, on any thread. If it returns false, no request waits for the lookup any more, and
-  /// the lookup must be dropped.
+  /// Called when a queued lookup is about to start, on any thread. If it returns false, no request waits for the lookup any more,
+  /// and the lookup must be dropped.
   package typealias Start = @Sendable () -> Bool
   /// Starts or queues the lookup of a name without waiting for the answer. Returns a closure that abandons the lookup.
   ///
@@ -144,8 +144,8 @@ package final class NameService: Sendable {
     }
   }
 
-  /// Returns whether a request waits for a lookup that is about to leave the source's queue. If not, removes the lookup, so that the
-  /// next request for the name starts another one.
+  /// Returns whether a request waits for a lookup that is about to leave the source's queue. If not, removes the lookup, so that
+  /// the next request for the name starts another one.
   private func mayStart(_ name: String, _ id: UInt64) -> Bool {
     // The removed lookup is returned too, so that its waiters are released outside the lock.
     let (mayStart, _) = state.withLock { state -> (Bool, Lookup?) in

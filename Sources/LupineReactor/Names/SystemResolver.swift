@@ -6,7 +6,7 @@ internal import Synchronization
 /// The system's resolver: /etc/hosts, DNS and the other sources in nsswitch.conf.
 ///
 /// Up to `threadsMax` lookups run concurrently. Further lookups are queued. A queued lookup for which no request waits any more is
-/// dropped, so that names of silent name servers don't delay the lookups behind them.
+/// dropped, so that names of silent name servers don't delay later lookups.
 public final class SystemResolver: HostResolver {
   /// The maximum number of concurrent lookups, each with a thread: 16. glibc blocks the thread while it waits for a name
   /// server, for up to 5 s. Threads end when no lookups are queued.

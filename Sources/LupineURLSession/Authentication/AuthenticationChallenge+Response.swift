@@ -85,8 +85,8 @@ extension URLAuthenticationChallenge {
 
 extension EngineRequest {
   /// Returns the user name and password in the request's URL if they can answer a challenge of `party` for `scheme`. They belong to
-  /// the URL's origin, so a proxy or another origin doesn't receive them. Returns nil for Basic, because the request sends them with
-  /// Basic without waiting for a challenge.
+  /// the URL's origin, so a proxy or another origin doesn't receive them. Returns nil for Basic, because the request sends them
+  /// with Basic without waiting for a challenge.
   fileprivate func login(for scheme: AuthenticationOffer.Scheme, of party: AuthenticationParty) -> URLCredential? {
     guard scheme != .basic, let login = uri.login?.credential, login.suits(scheme), party == .origin(uri.origin) else {
       return nil

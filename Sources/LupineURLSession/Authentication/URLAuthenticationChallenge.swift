@@ -53,9 +53,9 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
 
   /// The protection space (server or proxy, realm and authentication method) for which a credential is required.
   open var protectionSpace: URLProtectionSpace { content.space }
-  /// The credential that the session sends if the delegate answers with `performDefaultHandling`: the user name and the password in
-  /// the request's URL, unless the scheme is Basic, or the default credential of the session's credential storage for the protection
-  /// space. Nil if there is neither.
+  /// The credential that the session sends if the delegate answers with `performDefaultHandling`: the user name and the password
+  /// in the request's URL, unless the scheme is Basic, or the default credential of the session's credential storage for the
+  /// protection space. Nil if there is neither.
   open var proposedCredential: URLCredential? { content.proposedCredential }
   /// The number of credentials that the server or proxy has refused for this request.
   open var previousFailureCount: Int { content.previousFailureCount }
@@ -65,7 +65,8 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
   open var error: (any Error)? { content.error }
   /// The sender passed to the initializer, or nil for a challenge created by a session.
   open var sender: (any URLAuthenticationChallengeSender)? { content.sender }
-  /// The number of credentials that the session proposes for this challenge, one after another, as the server or proxy refuses them.
+  /// The number of credentials that the session proposes for this challenge, one after another, as the server or proxy refuses
+  /// them.
   final let proposalCount: Int
   /// A closure that answers the challenge with a credential, and returns what the session does next.
   final let response: @Sendable (URLCredential) -> Outcome

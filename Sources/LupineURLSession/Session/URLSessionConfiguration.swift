@@ -230,8 +230,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   /// `Data`. Nil, the default, means no limit.
   ///
   /// If a response is larger, its task is canceled, and the handler or method receives `URLError.dataLengthExceedsMaximum`. If the
-  /// response's head declares the larger size, the task is canceled before the body arrives.
-  /// Downloads and ``URLSession/bytes(for:delegate:)`` have no limit, because they don't collect the body in memory.
+  /// response's head declares the larger size, the task is canceled before the body arrives. Downloads and
+  /// ``URLSession/bytes(for:delegate:)`` have no limit, because they don't collect the body in memory.
   open var bodyBytesMax: Int? {
     get { snapshot.bodyBytesMax }
     set { state.withLock { $0.bodyBytesMax = newValue } }

@@ -24,7 +24,7 @@ struct MessageFraming {
   /// The reason why the connection can't be reused after this response, or nil if it can be reused.
   let closeReason: CloseReason?
   /// The number of seconds after which the server closes the idle connection, from the response's Keep-Alive field. Nil if the
-  /// response has no such field.
+  /// response has no such field, or the field has no valid `timeout`.
   let keepAliveSeconds: UInt64?
 
   init(of head: borrowing ResponseHead, method: String, limits: Limits) throws(WireError) {

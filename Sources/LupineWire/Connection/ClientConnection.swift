@@ -48,8 +48,8 @@ public struct ClientConnection: ~Copyable {
   private var informationalCount = 0
   private var requestIsSent = false
   private var closeReason: CloseReason?
-  /// The number of seconds after which the server closes the connection if it is idle after the current or latest response, from the
-  /// response's Keep-Alive field. Nil if the field is missing, or before the response's head.
+  /// The number of seconds after which the server closes the connection if it is idle after the current or latest response, from
+  /// the response's Keep-Alive field. Nil if the field is missing or has no valid `timeout`, or before the response's head.
   package private(set) var keepAliveSeconds: UInt64?
 
   /// Creates the state of a new connection.

@@ -15,8 +15,8 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
   /// The response had both Content-Length and Transfer-Encoding (RFC 9112 §6.3), or it was a 204 that announced content with one of
   /// these fields (RFC 9110 §8.6, RFC 9112 §6.1).
   case ambiguousFraming
-  /// The response's Keep-Alive field permitted no further request (`timeout=0` or `max=0`), or the connection was idle until shortly
-  /// before the end of the time in this field (RFC 2068 §19.7.1.1).
+  /// The response's Keep-Alive field permitted no further request (`timeout=0` or `max=0`), or the connection was idle until
+  /// shortly before the end of the time in this field (RFC 2068 §19.7.1.1).
   case keepAliveLimit
   /// The server sent bytes after a complete response or on an idle connection.
   case unsolicitedBytes

@@ -10,9 +10,10 @@ import Testing
 /// A sequence of events for the connection pool, and the pool's expected answers. By default, the pool allows 2 connections per
 /// origin and closes idle connections after 10 s.
 ///
-/// Events: "acquire KEY EXCHANGE [LEVEL]", "opened ID", "failed ID [descriptors]", "release ID [REASON]", "release ID for SECONDS" (the
-/// time for which the server permits the connection to be idle), "detach ID", "evict ID", "cancel EXCHANGE", "at SECONDS", "expire", "shutdown". Queries: "next" (the deadline, in seconds), "count" (of connections),
-/// "waiter ID", "drained", "total", and "origins".
+/// Events: "acquire KEY EXCHANGE [LEVEL]", "opened ID", "failed ID [descriptors]", "release ID [REASON]", "release ID for SECONDS"
+/// (the time for which the server permits the connection to be idle), "detach ID", "evict ID", "cancel EXCHANGE", "at SECONDS",
+/// "expire", "shutdown". Queries: "next" (the deadline, in seconds), "count" (of connections), "waiter ID", "drained", "total",
+/// and "origins".
 struct PoolHistory: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let limits: PoolLimits

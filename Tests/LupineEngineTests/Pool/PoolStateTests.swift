@@ -84,6 +84,31 @@ struct PoolStateTests {
     for reason in own { #expect(answers.contains(reason.rawValue), "\(reason.rawValue)") }
   }
 
+  @Test("an older idle connection is fit for a request if the server's idle time of a newer one has passed")
+  func fitConnection() {
+    let (key, start) = (PoolHistory.key("a"), Instant(nanoseconds: 0))
+    var pool = PoolState(PoolLimits())
+    var opened: [ConnectionID] = []
+    for exchange in [1, 2] as [ExchangeID] {
+      guard case .wait(_, let actions) = pool.acquire(key, for: exchange, now: start),
+        case .connect(let id, _)? = actions.first
+      else {
+        Issue.record("no connection was opened for exchange \(exchange)")
+        return
+      }
+      _ = pool.opened(id, now: start)
+      opened.append(id)
+    }
+    _ = pool.release(opened[0], closing: nil, now: start)
+    _ = pool.release(opened[1], closing: nil, idleTimeMax: .seconds(2), now: start)
+    for seconds in [1, 2, 59] {
+      let isFit = pool.hasFitConnection(key, now: start + Duration.seconds(seconds))
+      #expect(isFit, "\(seconds) s")
+    }
+    let isFit = pool.hasFitConnection(key, now: start + Duration.seconds(60))
+    #expect(!isFit)
+  }
+
   @Test("adding the connection pool counters of two event loops returns the sums of the counters")
   func addedCounters() {
     var one = PoolState(PoolLimits())

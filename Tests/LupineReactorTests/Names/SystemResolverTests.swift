@@ -130,7 +130,7 @@ struct SystemResolverTests {
     for _ in 1..<SystemResolver.threadsMax { gate.signal() }
   }
 
-  @Test("queued lookups without waiting requests don't delay those behind them in the system resolver's queue")
+  @Test("queued lookups without waiting requests don't delay later ones in the system resolver's queue")
   func unneeded() async {
     let resolver = SystemResolver()
     let gate = DispatchSemaphore(value: 0)
