@@ -123,7 +123,7 @@ tsan: deps servers-install $(TSAN_MUTEX) ## run the tests with threads under Thr
 # Leaves out the tests of targets without unsafe code, and those of the command. Uses a smaller quarantine of freed memory than
 # by default, because a test measures the memory in use.
 SAFE := LupineAuthenticationTests LupineCookiesTests LupineCacheStoreTests LupineTransferStoreTests LupineCommandTests TidyTests
-asan: deps servers-install ## run the tests of code with unsafe memory under AddressSanitizer
+asan: deps servers-install ## run the tests of code that uses unsafe memory under AddressSanitizer
 	@rm -f $(REPORTS).*
 	$(SERVERS) run env SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=quarantine_size_mb=16:log_path=$(REPORTS) \
 	  LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan-suppressions LUPINE_OMITTED_TESTS='$(SAFE)' \

@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(
-    "a declared length beyond the caller's limit is no error if there is no body, or if the decoded body is short enough"
+    "a Content-Length beyond the caller's limit isn't an error if there is no body or the decoded body is short enough"
   )
   func harmlessLength() async throws {
     // Gzip makes these bytes longer.
@@ -276,7 +276,7 @@ import Testing
     }
   }
 
-  @Test("if one address of a host refuses the connection and another can't be reached, the error is the refusal")
+  @Test("if one address of a host refuses the connection and another is unreachable, the refusal is reported")
   func refusalTakesPrecedence() async throws {
     // TCP can't connect to a multicast address. Port 1 is never assigned to a test's server.
     let refusing = try #require(SocketAddress(numeric: "127.0.0.1", port: 0))

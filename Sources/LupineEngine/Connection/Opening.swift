@@ -53,8 +53,8 @@ final class Opening {
   var interest: Poller.Interest = []
   /// Lets other threads check whether this attempt to open a connection still exists.
   let liveness = Liveness()
-  /// The error to report if connecting to all of the host's addresses fails: the latest error, but an earlier refusal takes
-  /// precedence, except over a shortage of descriptors or memory. Nil if no attempt has failed.
+  /// The error to report if the attempts to connect to all of the host's addresses fail. This is the latest error, or an earlier
+  /// refusal unless the machine ran out of descriptors or memory later. Nil if no attempt has failed.
   private(set) var connectError: SystemError?
 
   init(id: ConnectionID, for exchange: Exchange) {

@@ -4,11 +4,12 @@ internal import LupineCoding
 internal import LupineWire
 
 extension ResponseHead {
-  /// Returns whether the response's Content-Length exceeds `bytesMax`, so that the body needn't be received to know that it is too
-  /// long. `framing` is the framing of the body, and a `bytesMax` of `Int.max` means no limit.
+  /// Returns whether the response's Content-Length exceeds `bytesMax`, so that the request can fail before the body arrives.
   ///
-  /// Returns false for a redirect, a challenge (401, 407) and a refused range (416), because the caller may decide later that it
-  /// doesn't want that body: it follows the redirect, answers the challenge, or already has the entire file.
+  /// `framing` is the framing of the body, and a `bytesMax` of `Int.max` means no limit.
+  ///
+  /// Returns false for a redirect, a challenge (401, 407) and a refused range (416), because the caller may not want that
+  /// body: it may follow the redirect, answer the challenge, or already have the entire file.
   func declaresBody(longerThan bytesMax: Int, _ framing: BodyFraming) -> Bool {
     guard bytesMax < .max, case .length(let length) = framing, length > UInt64(clamping: bytesMax) else { return false }
     return !(300..<400).contains(status) && ![401, 407, 416].contains(status)

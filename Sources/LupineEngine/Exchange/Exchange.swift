@@ -256,7 +256,7 @@ final class Exchange {
   var isPaused: Bool { isPausedByCaller || (hasHead && windowBytes <= 0) }
 
   /// Delivers the response head to the sink, and returns the sink's decision about the body. Throws an error if the sink wants the
-  /// body, but the body can't be decoded, because it has too many codings or an unknown one, or is too long according to its head.
+  /// body, but the body has too many codings or an unknown one, or the head declares a body longer than the request permits.
   func receive(
     head: ResponseHead, framing: BodyFraming, transferCodings: [TransferCoding]
   ) throws(Failure) -> BodyDisposition {

@@ -70,12 +70,12 @@ extension PoolLimits {
   /// second that a descriptor is free.
   static let descriptorRetryMax = Duration.seconds(1)
 
-  /// The time by which an idle connection is closed before its server would close it, according to the response's Keep-Alive field:
-  /// 1 s, as in undici. It covers the time that the response and the next request are under way.
+  /// How long before the time in the response's Keep-Alive field the pool closes an idle connection: 1 s, as in undici. The margin
+  /// covers the transmission times of the response and the next request.
   static let keepAliveMargin = Duration.seconds(1)
 
-  /// Returns the maximum time for which a connection may be idle if the server closes it after `seconds`: `keepAliveMargin` less,
-  /// or half of the time if the margin would leave nothing.
+  /// Returns the maximum time for which a connection may be idle if the server closes it after `seconds`: this time minus
+  /// `keepAliveMargin`, or half of it if the margin is as long.
   static func idleTimeMax(keepAliveSeconds seconds: UInt64) -> Duration {
     let time = Duration.seconds(Int64(clamping: seconds))
     return time > keepAliveMargin ? time - keepAliveMargin : time / 2

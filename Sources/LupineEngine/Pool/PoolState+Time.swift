@@ -30,8 +30,8 @@ extension PoolState {
     while let connection = keepAliveDeadlines.popExpired(now: now) {
       closeConnection(connection, .keepAliveLimit, &actions)
     }
-    // All connections before an expired one in the list have expired too: they have been idle for longer, and none with a longer
-    // time than `PoolLimits.idleTimeout` exists.
+    // If a connection in the list has expired, so have all before it: they have been idle for longer, and no connection may be idle
+    // for longer than `PoolLimits.idleTimeout`.
     while let oldest = idle.first, case .idle(let until) = connections[oldest].state, until <= now {
       closeConnection(oldest, .idleTimeout, &actions)
     }

@@ -1,4 +1,4 @@
-// Liveness: a flag by which other threads see that nobody needs the result of their work any more.
+// Liveness: a flag that tells other threads whether the result of their work is still needed.
 
 internal import Synchronization
 

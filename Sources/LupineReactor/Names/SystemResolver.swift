@@ -6,7 +6,7 @@ internal import Synchronization
 /// The system's resolver: /etc/hosts, DNS and the other sources in nsswitch.conf.
 ///
 /// Up to `threadsMax` lookups run concurrently. Further lookups are queued. A queued lookup for which no request waits any more is
-/// dropped, so that names of silent name servers don't delay later lookups.
+/// dropped, so that abandoned lookups don't delay later ones if a name server doesn't answer.
 public final class SystemResolver: HostResolver {
   /// The maximum number of concurrent lookups, each with a thread: 16. glibc blocks the thread while it waits for a name
   /// server, for up to 5 s. Threads end when no lookups are queued.
@@ -57,7 +57,7 @@ public final class SystemResolver: HostResolver {
     start(host, if: { true }, completion: completion)
   }
 
-  /// Does the same as `start(_:completion:)`, unless the lookup has become unnecessary before it starts.
+  /// Does the same as `start(_:completion:)`, but drops the lookup if it has become unnecessary before it starts.
   ///
   /// When a thread takes the lookup from the queue, it calls `start`. If `start` returns false, the thread drops the lookup.
   package func start(

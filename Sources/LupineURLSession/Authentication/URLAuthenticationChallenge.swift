@@ -65,8 +65,8 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
   open var error: (any Error)? { content.error }
   /// The sender passed to the initializer, or nil for a challenge created by a session.
   open var sender: (any URLAuthenticationChallengeSender)? { content.sender }
-  /// The number of credentials that the session proposes for this challenge, one after another, as the server or proxy refuses
-  /// them.
+  /// The number of credentials that the session can propose for this challenge. It proposes the next one after the server or proxy
+  /// has refused the previous one.
   final let proposalCount: Int
   /// A closure that answers the challenge with a credential, and returns what the session does next.
   final let response: @Sendable (URLCredential) -> Outcome

@@ -55,8 +55,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   /// Whether the exchange can read a body that the receiver doesn't accept. The receiver doesn't extend the receive window for such
   /// a body, so the window must be large enough for all of it.
   private let readsUnwantedBodies: Bool
-  /// Whether the receiver's user reads the body piece by piece and may stop reading for any time. Such a task limits how much of
-  /// the body is in memory, so the exchange doesn't collect a long body, and no other request waits for this one.
+  /// Whether the receiver's user reads the body piece by piece and may pause for any length of time. To limit the memory in use,
+  /// the exchange doesn't collect such a body if it is long, and no other request waits for this exchange.
   let isStreamed: Bool
 
   /// - Parameters:

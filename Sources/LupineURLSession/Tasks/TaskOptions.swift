@@ -157,8 +157,8 @@ extension URLSession {
     /// Sends the credential that the delegate passes with the decision. If the delegate passes none, the 401 or 407 response
     /// becomes the task's response.
     case useCredential = 0
-    /// Sends the proposed credential, each only once. If there is none, or if the server has refused each of them, the 401 or 407
-    /// response becomes the task's response.
+    /// Sends the proposed credential. Each one is sent only once. If there is none, or if the server has refused all of them, the
+    /// 401 or 407 response becomes the task's response.
     case performDefaultHandling = 1
     /// Cancels the request. The task then completes with `URLError.cancelled`.
     case cancelAuthenticationChallenge = 2

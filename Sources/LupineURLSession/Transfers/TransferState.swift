@@ -248,8 +248,8 @@ struct TransferState: Sendable {
     exchange = .active(.reading)
     if demand == .canceled { return [.cancel] }
     var actions: [Action] = []
-    // If the body isn't streamed, the observer may not have returned from the latest piece during a delivery. The delivery's next
-    // step then extends the window.
+    // If the body isn't streamed and a delivery is in progress, the observer may still be processing the latest piece. The
+    // delivery's next step then extends the window.
     if isStreamed || hop == .none, let byteCount = takeExtension() { actions.append(.extendWindow(byteCount)) }
     switch body {
     case .discarded, .superseded: actions.append(.discardBody)
@@ -338,7 +338,7 @@ struct TransferState: Sendable {
 
   /// Returns the number of bytes by which the engine's receive window must now be extended, or nil if it needn't be extended yet.
   /// The window is extended only when the processed bytes amount to half of it. If each piece led to an extension, the pieces would
-  /// become smaller and smaller. After the end of the exchange, it isn't extended.
+  /// become smaller and smaller. After the end of the exchange, the window isn't extended.
   mutating func takeExtension() -> Int? {
     guard consumedByteCount > 0, consumedByteCount >= windowBytes / 2, case .active = exchange, batch.end == nil else {
       return nil

@@ -78,7 +78,7 @@ struct MessageFraming {
       } else if encoding.isPresent, length != nil {
         .ambiguousFraming
       } else if head.status == 204, encoding.isPresent || announcesContent {
-        // The server may not know that a 204 has no content, and send it. Arriving late, it would be mistaken for the next response.
+        // Some servers send content with a 204. If it arrived late, it would be mistaken for the next response.
         .ambiguousFraming
       } else if keepAliveField.refusesReuse {
         .keepAliveLimit

@@ -16,7 +16,7 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
   /// these fields (RFC 9110 §8.6, RFC 9112 §6.1).
   case ambiguousFraming
   /// The response's Keep-Alive field permitted no further request (`timeout=0` or `max=0`), or the connection was idle until
-  /// shortly before the end of the time in this field (RFC 2068 §19.7.1.1).
+  /// shortly before the time in this field ended (RFC 2068 §19.7.1.1).
   case keepAliveLimit
   /// The server sent bytes after a complete response or on an idle connection.
   case unsolicitedBytes

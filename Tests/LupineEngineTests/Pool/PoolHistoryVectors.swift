@@ -170,10 +170,10 @@ extension PoolHistory {
 }
 
 extension PoolHistory {
-  /// Histories of connections whose servers announce in a Keep-Alive field for how long they keep them idle.
+  /// Histories of connections whose servers announce a maximum idle time in a Keep-Alive field.
   static let keptAlive = [
     PoolHistory(
-      "a server's shorter idle time closes the connection, and each use restarts it",
+      "the pool closes a connection after the server's shorter idle time, which restarts with each use",
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("release 1 for 4", "idle"), ("next", "4"),
         ("at 3", ""), ("expire", ""), ("acquire a 2", "use 1"), ("next", "-"), ("at 9", ""), ("expire", ""),
@@ -212,7 +212,7 @@ extension PoolHistory {
         ("next", "11"), ("at 11", ""), ("expire", "close 2 idleTimeout"), ("next", "-"),
       ]),
     PoolHistory(
-      "a server's idle time doesn't apply to a connection that is passed on, or to its later releases without one",
+      "a server's idle time doesn't apply if a waiter takes the connection, or after a later release without one",
       max: 1,
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "wait"), ("opened 1", "use 1 by 1"),
@@ -221,7 +221,7 @@ extension PoolHistory {
         ("release 1", "idle"), ("next", "15"),
       ]),
     PoolHistory(
-      "the server's idle time of a connection ends with the connection",
+      "a closed connection's idle time no longer affects the pool's deadline",
       idle: 1,
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "connect 2 for 2"), ("opened 1", "use 1 by 1"),

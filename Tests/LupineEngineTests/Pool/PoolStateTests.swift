@@ -55,7 +55,7 @@ struct PoolStateTests {
   }
 
   @Test(
-    "the pool closes a connection 1 s before the server's idle time ends, or after half of a time of 1 s",
+    "the pool closes a connection 1 s before the server's idle time ends, or after 0.5 s if that time is 1 s",
     arguments: [
       (1, .milliseconds(500)), (2, .seconds(1)), (3, .seconds(2)), (5, .seconds(4)), (60, .seconds(59)),
       (UInt64.max, .seconds(Int64.max - 1)),

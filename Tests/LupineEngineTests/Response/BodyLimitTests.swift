@@ -11,7 +11,7 @@ struct BodyLimitTests {
     ResponseHead(status: status, fields: Fields(), isContentDecoded: false).declaresBody(longerThan: bytesMax, framing)
   }
 
-  @Test("a response head declares a body beyond the limit if its length exceeds the limit, but never without a length")
+  @Test("a response head declares too long a body only if it has a length that exceeds the limit")
   func lengths() {
     #expect(declares(.length(101), longerThan: 100))
     #expect(!declares(.length(100), longerThan: 100))
@@ -23,7 +23,7 @@ struct BodyLimitTests {
   }
 
   @Test(
-    "the length of a body that the caller may not want doesn't count: of a redirect, a challenge or a refused range")
+    "the declared length of a redirect, a challenge or a refused range isn't compared with the limit")
   func statuses() {
     for status in [300, 302, 399, 401, 407, 416] {
       #expect(!declares(.length(9), longerThan: 1, status: status), "\(status)")

@@ -159,7 +159,7 @@ struct ShardRestartTests {
   }
 
   @Test(
-    "a POST isn't sent on a connection that has been idle for the time in Keep-Alive, less 1 s or half of 1 s",
+    "a POST isn't sent on a connection whose Keep-Alive timeout is about to end",
     arguments: [(5, .milliseconds(4_000)), (2, .milliseconds(1_000)), (1, .milliseconds(500))] as [(Int, Duration)])
   func keepAlive(seconds: Int, idleTime: Duration) throws {
     for (pause, isReused) in [(idleTime - .milliseconds(1), true), (idleTime, false)] {

@@ -187,7 +187,7 @@ struct NameServiceTests {
     #expect(record.all.count == 2)
   }
 
-  @Test("a queued name lookup is dropped if none of its requests waits any more, and a later request queues another")
+  @Test("the name service drops a queued lookup if no request waits for it, and queues another for a later request")
   func dropped() {
     let service = script.service()
     let requests = [Liveness(), Liveness()]
@@ -223,7 +223,7 @@ struct NameServiceTests {
     #expect(script.asked == ["x", "y"])
   }
 
-  @Test("a name lookup that has started isn't repeated after its requests have ended: later requests share it")
+  @Test("a name lookup that has started continues after its requests have ended, and later requests share it")
   func continued() {
     let service = script.service()
     let request = Liveness()

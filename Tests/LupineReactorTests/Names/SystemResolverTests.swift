@@ -26,7 +26,7 @@ struct SystemResolverTests {
   }
 
   @Test(
-    "of localhost, the system resolver also returns the address of a family for which the machine has only loopback",
+    "the system resolver omits address families that the machine has only for loopback, except for localhost",
     arguments: [
       ("localhost", 0), ("LocalHost", 0), ("localhost.", 0), ("a.localhost", 0), ("a.localhost.", 0),
       ("notlocalhost", AI_ADDRCONFIG), ("localhost.example", AI_ADDRCONFIG), ("example.com.", AI_ADDRCONFIG),
@@ -130,7 +130,7 @@ struct SystemResolverTests {
     for _ in 1..<SystemResolver.threadsMax { gate.signal() }
   }
 
-  @Test("queued lookups without waiting requests don't delay later ones in the system resolver's queue")
+  @Test("the system resolver drops a queued lookup if no request waits for it any more")
   func unneeded() async {
     let resolver = SystemResolver()
     let gate = DispatchSemaphore(value: 0)

@@ -113,7 +113,7 @@ import Testing
   enum Method: CaseIterable, Sendable { case cancel, cancelProducingResumeData, cancelWithClosure }
 
   @Test(
-    "a running download that is cancelled many times causes one event for the cancellation and one for its task",
+    "if a running download is cancelled repeatedly, monitors are notified of one cancellation of the request and its task",
     arguments: Method.allCases)
   func events(method: Method) async throws {
     try await withScripts([{ [resource, place] in try resource.answer($0, on: $1, .hold(at: place)) }]) { origin, _ in
@@ -131,7 +131,7 @@ import Testing
         let response = await request.outcome()
         #expect((response.resumeData == nil) == (method == .cancel))
         if let path = response.leftPath { try FileManager.default.removeItem(atPath: path) }
-        // Cancelling the request after its end causes no event either.
+        // Monitors aren't notified if the request is cancelled after its end, either.
         request.cancel()
         let names = await recorder.names(about: request)
         let ending: [EventName] = [

@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test("each response method of a stream request calls the handler on the given queue, also with the completion")
+  @Test("each response method of a stream request calls the handler on the given queue for values and the completion")
   func stream() async throws {
     try await withDigit { url, session in
       let track = Track()

@@ -115,7 +115,7 @@ import Testing
     #expect(try challenge(["Basic realm=r"], at: "http://i.example/", storage: storage)?.proposedCredential == nil)
   }
 
-  @Test("a challenge proposes the URL's login first, if the scheme isn't Basic, and then the storage's credential")
+  @Test("if the scheme isn't Basic, a challenge proposes the URL's login first, and then the storage's credential")
   func login() throws {
     let (url, lines) = ("http://a%40b:p%3Aw@h.example/x", ["Basic realm=r, Digest realm=r, nonce=n, qop=auth"])
     let first = try #require(try challenge(lines, at: url))
@@ -139,7 +139,7 @@ import Testing
     #expect(outcomes.map { $0 == .stand } == [false, false, true])
   }
 
-  @Test("NTLM proposes a URL's login that has a user name, and Negotiate one that is empty")
+  @Test("a URL's login is proposed for NTLM if it has a user name, and for Negotiate if it is empty")
   func loginOfConnection() throws {
     let methods = try ["http://u:p@h/", "http://:@h/", "http://@h/"].map {
       try challenge(["Negotiate, NTLM"], at: $0).map {

@@ -89,7 +89,7 @@ import Testing
     #expect(!isRefused(Data(text.utf8)))
     #expect(isRefused(Data(text.replacing("\"version\":1", with: "\"version\":2").utf8)))
     #expect(isRefused(Data(text.replacing("[\"X-A\",\"1\"]", with: "[\"X-A\"]").utf8)))
-    // Neither of the two validators, and both of them.
+    // Resume data must have exactly one of the two validators.
     #expect(isRefused(Data(text.replacing("\"entityTag\"", with: "\"other\"").utf8)))
     let date = "\"lastModified\":\"Wed, 21 Oct 2015 07:28:00 GMT\""
     #expect(isRefused(Data(text.replacing("\"version\":1", with: "\"version\":1,\(date)").utf8)))

@@ -1,4 +1,4 @@
-// Redirected tasks: the requests that a task's properties and its delegate's calls contain, and the URL in its error.
+// RedirectedTaskTests: the requests in a redirected task's properties and delegate calls, and the URL in its error.
 
 import Foundation
 import LupineEngine

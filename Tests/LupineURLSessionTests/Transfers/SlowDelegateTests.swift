@@ -1,4 +1,4 @@
-// A slow delegate holds the server back: the body that it hasn't received yet takes at most one receive window of memory.
+// SlowDelegateTests: a task whose delegate is slow holds at most one receive window of the body in memory.
 
 import Foundation
 import LupineEngine
@@ -154,7 +154,7 @@ import Testing
   }
 
   @Test(
-    "a body longer than the window arrives whole, also if a redirect or a challenge has it, or precedes it with its own",
+    "a task receives a body longer than the window, also of a refused redirect or a challenge, or after a redirect",
     arguments: [1000, 70_000])
   func otherBodies(windowBytes: Int) async throws {
     let bodies = (UInt8(1)...3).map { [UInt8](repeating: $0, count: 3 * windowBytes) }
@@ -194,7 +194,7 @@ import Testing
     }
   }
 
-  @Test("a suspended task receives nothing after its delegate has taken the window's bytes, and the rest once resumed")
+  @Test("after the delegate has received the window's bytes, a suspended task receives more only when it is resumed")
   func suspended() async throws {
     try await withStage { stage in
       let task = stage.start()
@@ -211,7 +211,7 @@ import Testing
   }
 
   @Test(
-    "a body longer than the window is cached, and serves a request that has waited for it while the delegate blocked")
+    "a body longer than the window is cached for a request that waited for it while the delegate blocked")
   func shared() async throws {
     try await withStage(byteCount: 3 << 20) { stage in
       let task = stage.start()

@@ -29,10 +29,10 @@ extension TransferHistory {
         ("counts", "exchanges 1 performed 0 redirects 0 challenges 0 received 0 sent 30"),
       ]),
     TransferHistory(
-      "delivered bytes are granted again once they amount to half a window",
+      "the window is extended once the observer has processed bytes that amount to half of it",
       submitted + [("grant 49", ""), ("grant 1", "grant 50"), ("grant 49", ""), ("grant 60", "grant 109")]),
     TransferHistory(
-      "if the body isn't streamed, delivered bytes are granted again in the step after they amount to half a window",
+      "if the body isn't streamed, the window is extended in the step after the delivery of half of it",
       isStreamed: false,
       submitted + [
         ("head 200", "wanted"), ("body 49", ""), ("turn 0", "deliver"), ("step", "present 200"), ("step", "piece 49"),
@@ -40,21 +40,21 @@ extension TransferHistory {
         ("step", "grant 50"), ("step", "piece 99"), ("step", "grant 99"), ("step", "none"), ("grant 100", ""),
       ]),
     TransferHistory(
-      "a piece that is being delivered when the request has been submitted is granted again in the next step",
+      "if the request is submitted while a piece is being delivered, the next step extends the window by the piece",
       isStreamed: false,
       [
         ("start", "submit 1: http://h/"), ("head 200", "wanted"), ("body 60", ""), ("turn 0", "deliver"),
         ("step", "present 200"), ("step", "piece 60"), ("submitted 1", ""), ("step", "grant 60"), ("step", "none"),
       ]),
     TransferHistory(
-      "a piece that was delivered before the request has been submitted is granted again then",
+      "if a piece was delivered before the request is submitted, the submission extends the window by the piece",
       isStreamed: false,
       [
         ("start", "submit 1: http://h/"), ("head 200", "wanted"), ("body 60", ""), ("turn 0", "deliver"),
         ("step", "present 200"), ("step", "piece 60"), ("step", "none"), ("submitted 1", "grant 60"),
       ]),
     TransferHistory(
-      "after the end of a body, its bytes aren't granted again",
+      "after the end of a body, the window isn't extended",
       isStreamed: false,
       submitted + [
         ("head 200", "wanted"), ("body 60", ""), ("end", "deliver"), ("step", "present 200"), ("step", "piece 60"),

@@ -20,7 +20,7 @@ struct KeepAliveFieldTests {
     (["timeout=18446744073709551615"], UInt64.max, false),
     (["max=100"], nil, false),
     (["header=timeout, timeout=7, x"], 7, false),
-    // The field only shortens: the lowest value applies.
+    // The lowest value applies.
     (["timeout=15, timeout=5, timeout=30"], 5, false),
     (["timeout=15", "timeout=5", "max=3"], 5, false),
     (["timeout=0"], 0, true),
@@ -49,7 +49,7 @@ struct KeepAliveFieldTests {
     (["timeout=x, timeout=5"], 5, false),
   ]
 
-  @Test("a response's Keep-Alive field limits the connection by its lowest valid timeout, and by a timeout or max of 0")
+  @Test("the lowest valid timeout in the Keep-Alive field applies, and a timeout or max of 0 prevents reuse")
   func limits() throws {
     for (lines, seconds, refusesReuse) in Self.vectors {
       let fields = lines.map { "Keep-Alive: \($0)\r\n" }.joined()
