@@ -78,7 +78,7 @@ struct AuthenticationTests {
   }
 
   @Test(
-    "a login in the URL answers the Digest and NTLM challenges of Apache and lighttpd, and a wrong one gets a 401",
+    "a session answers Digest and NTLM challenges of Apache and lighttpd with the URL's login; a wrong one gets a 401",
     arguments: [
       (TestServer.apache, "/digest/count", "user"), (.lighttpd, "/dmd5/count", "user"),
       (.lighttpd, "/d256/count", "user"), (.apache, "/ntlm/count", "TESTDOM%5Cuser"),

@@ -33,7 +33,7 @@ package final class NameService: Sendable {
 
   private struct Waiter {
     let port: UInt16
-    /// Whether the request still waits, or nil if it waits until the lookup ends.
+    /// Tells whether the request still waits. Nil if it waits until the lookup ends.
     let liveness: Liveness?
     let completion: Completion
 

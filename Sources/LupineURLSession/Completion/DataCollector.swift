@@ -32,7 +32,7 @@ final class DataCollector: NSObject, URLSessionDataDelegate, SelectiveDataDelega
 
   func urlSession(drain task: URLSessionDataTask, completion: @escaping @Sendable () -> Void) { completion() }
 
-  /// Refuses a response whose body exceeds the maximum according to its head, so that the body needn't be received.
+  /// Refuses a response whose declared length exceeds the maximum, before the body arrives.
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void

@@ -189,13 +189,13 @@ extension PoolHistory {
         ("at 10", ""), ("expire", "close 1 idleTimeout; close 2 idleTimeout"), ("next", "-"),
       ]),
     PoolHistory(
-      "a connection beyond its server's idle time isn't used, even before expire is called",
+      "a connection that has exceeded its server's idle time isn't used, even before expire is called",
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("release 1 for 4", "idle"), ("at 4", ""),
         ("acquire a 2", "close 1 keepAliveLimit; connect 2 for 2"),
       ]),
     PoolHistory(
-      "an older connection is used if the server's idle time of a newer one has passed",
+      "an older connection is used if a newer one has exceeded its server's idle time",
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "connect 2 for 2"), ("opened 1", "use 1 by 1"),
         ("opened 2", "use 2 by 2"), ("release 1", "idle"), ("at 1", ""), ("release 2 for 2", "idle"), ("at 3", ""),

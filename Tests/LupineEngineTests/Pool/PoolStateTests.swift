@@ -84,7 +84,7 @@ struct PoolStateTests {
     for reason in own { #expect(answers.contains(reason.rawValue), "\(reason.rawValue)") }
   }
 
-  @Test("an older idle connection is fit for a request if the server's idle time of a newer one has passed")
+  @Test("an older idle connection can serve a request even if a newer one has exceeded its server's idle time")
   func fitConnection() {
     let (key, start) = (PoolHistory.key("a"), Instant(nanoseconds: 0))
     var pool = PoolState(PoolLimits())

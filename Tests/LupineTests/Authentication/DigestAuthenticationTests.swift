@@ -197,7 +197,7 @@ import Testing
 
   // MARK: Logins in URLs
 
-  @Test("a login in the URL is sent with Basic first, and then answers the server's Digest challenge, once")
+  @Test("a session sends a URL's login with Basic first, and then once more to answer the server's Digest challenge")
   func login() async throws {
     let server = DigestServer()
     try await withServer(server.reply) { origin in
@@ -233,7 +233,7 @@ import Testing
     }
   }
 
-  @Test("after a redirect to another origin, the URL's login answers no challenge")
+  @Test("after a redirect to another origin, the session doesn't answer a challenge with the URL's login")
   func loginElsewhere() async throws {
     let (server, sent) = (DigestServer(), Log<String>())
     try await withServer { request in

@@ -1,4 +1,4 @@
-// Callbacks that use their request or session again: response handlers, adapters and retriers that cancel or send requests.
+// CallbackTests: response handlers, adapters and retriers that cancel their request, send others or add handlers.
 
 import Foundation
 import LupineEngine

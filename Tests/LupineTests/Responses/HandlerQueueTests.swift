@@ -1,4 +1,4 @@
-// Tests that each method which adds a handler to a request calls the handler on the given queue.
+// HandlerQueueTests: each method that adds a handler to a request calls it on the given queue.
 
 import Foundation
 import LupineEngine

@@ -1,4 +1,4 @@
-// AuthenticationLimitsTests: the limits of what a session remembers of servers and proxies, and its random client nonces.
+// AuthenticationLimitsTests: the numbers of servers and proxies that a session remembers, and its random client nonces.
 
 import LupineAuthentication
 import LupineEngine

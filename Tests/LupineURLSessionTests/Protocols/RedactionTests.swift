@@ -1,4 +1,4 @@
-// Redaction: the fields, items and parts of URLs that a recording omits by default.
+// RedactionTests: the fields, items and parts of URLs that a recording omits by default.
 
 import Foundation
 import Testing

@@ -1,4 +1,4 @@
-// RedirectHistory: what later requests of a task may send after redirects that a URLProtocol took part in.
+// RedirectHistoryTests: what a task's later requests may send after a URLProtocol has redirected the task.
 
 import Foundation
 import Testing
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(
-    "after a URLProtocol's redirect, the origins and schemes decide what later requests may send",
+    "after a URLProtocol redirects a task, the origins and schemes determine what later requests may send",
     arguments: [
       Row(from: "https://a/", to: "https://A:443/b", leavesOrigin: false, presentsIdentity: true),
       Row(from: "http://a/", to: "https://a/", presentsIdentity: true), Row(from: "https://a/", to: "http://a/"),

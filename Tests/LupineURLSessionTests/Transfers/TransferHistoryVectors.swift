@@ -194,7 +194,7 @@ extension TransferHistory {
         ("submitted 1", "grant 63; discard; pause 1"),
       ]),
     TransferHistory(
-      "if a redirect fails before the exchange's handle arrives, the rest of its body is discarded when it arrives",
+      "if a redirect fails before the exchange's handle arrives, the rest of its body is discarded afterwards",
       [
         ("start", "submit 1: http://h/"), ("head 302 Location: /b", "wanted"), ("turn 0", "deliver"),
         ("step", "redirect 302 to http://h/b"), ("ask", "1"), ("answer 1 fail", ""), ("asked 1", ""),
