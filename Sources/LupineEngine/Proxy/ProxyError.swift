@@ -138,7 +138,8 @@ extension ProxyError: CustomStringConvertible {
     case .colonInUser:
       "the user name has a colon, which Basic credentials can't contain (RFC 7617 §2). Use another name."
     case .credentialsLength:
-      "SOCKS 5 requires a user name of 1 to 255 bytes and a password of at most 255 bytes (RFC 1929 §2). Correct them, or omit both."
+      "SOCKS 5 requires a user name of 1 to 255 bytes and a password of at most 255 bytes (RFC 1929 §2). "
+        + "Correct them, or omit both."
     case .hostNameTooLong(let count):
       "the host name has \(count) bytes, more than the 255 of SOCKS (RFC 1928 §5). Use socks5://."
     case .notSOCKS4(let version):

@@ -4,7 +4,8 @@ internal import Glibc
 
 /// A stream socket, closed when the last reference to it is released.
 package final class Socket: StreamSocket, Sendable {
-  /// The lowest local port that the kernel can choose for a connection: 1024, unless net.ipv4.ip_unprivileged_port_start is changed.
+  /// The lowest local port that the kernel can choose for a connection: 1024, unless net.ipv4.ip_unprivileged_port_start is
+  /// changed.
   private static let chosenPortMin: UInt16 = 1024
 
   private let descriptor: FileDescriptor
