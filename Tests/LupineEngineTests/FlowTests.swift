@@ -75,7 +75,7 @@ import Testing
       request.bodyBytesMax = 1_000
       request.decodesContent = decodes
       // Without the check of the declared length, the request would wait for the body.
-      request.timeouts.idle = .seconds(10)
+      request.timeouts.idle = .seconds(30)
       let record = await engine.record(request)
       #expect(record.error?.code == .bodyTooLarge && record.error?.phase == .receive, "\(path)")
       #expect(record.head?.status == 200 && record.body.isEmpty, "\(path)")

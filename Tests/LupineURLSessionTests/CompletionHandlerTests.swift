@@ -225,7 +225,7 @@ import Testing
     try await withSession {
       $0.bodyBytesMax = 100
       // Without the check of the declared length, the task would wait for the body.
-      $0.timeoutIntervalForRequest = 10
+      $0.timeoutIntervalForRequest = 30
     } _: { session in
       let long = await outcome { session.dataTask(with: origin.request("/"), completionHandler: $0) }
       #expect(long.data == nil && long.code == .dataLengthExceedsMaximum && long.status == 200)
