@@ -10,19 +10,15 @@ struct KeepAliveField {
   /// Whether the field permits no further request on the connection: `timeout=0` or `max=0`.
   private(set) var refusesReuse = false
 
-  // Keep-Alive = #keepalive-param; keepalive-param = param-name "=" value; value = token / quoted-string
+  // Keep-Alive = #keepalive-param; keepalive-param = param-name "=" value
   //
   // White space around "=" is permitted (RFC 2068 §2.1). Unknown parameters, and values that aren't numbers, are ignored.
   mutating func read(_ value: Range<UInt32>, of fields: Fields) {
     fields.forEachElement(of: value) { parameter in
-      let bytes = fields.content(parameter)
-      guard let equals = bytes.firstIndex(of: Byte.equals) else { return }
-      let name = FieldList.trimmed(bytes[..<equals])
-      let nameRange = UInt32(name.startIndex)..<UInt32(name.endIndex)
-      let isTimeout = fields.matches(nameRange, "timeout")
-      guard isTimeout || fields.matches(nameRange, "max") else { return }
-      let text = FieldList.trimmed(bytes[(equals + 1)...])
-      guard let number = Digits.value(of: FieldList.unquoted(text).map { $0[...] } ?? text) else { return }
+      guard let (name, text) = fields.split(parameter, at: Byte.equals) else { return }
+      let isTimeout = fields.matches(name, "timeout")
+      guard isTimeout || fields.matches(name, "max") else { return }
+      guard let number = Digits.value(of: fields.content(text)) else { return }
       if number == 0 { refusesReuse = true }
       if isTimeout { seconds = min(seconds ?? number, number) }
     }

@@ -74,6 +74,13 @@ extension Fields {
     }
   }
 
+  /// Returns the parts before and after the first `separator` in a range of the fields' bytes, without surrounding white space.
+  /// Returns nil if the range contains no separator.
+  func split(_ range: Range<UInt32>, at separator: UInt8) -> (Range<UInt32>, Range<UInt32>)? {
+    guard let middle = range.first(where: { bytes[Int($0)] == separator }) else { return nil }
+    return (trimmed(range.lowerBound..<middle), trimmed(middle + 1..<range.upperBound))
+  }
+
   private func trimmed(_ range: Range<UInt32>) -> Range<UInt32> {
     var (low, high) = (range.lowerBound, range.upperBound)
     while low < high, bytes[Int(low)] == Byte.space || bytes[Int(low)] == Byte.tab { low += 1 }
