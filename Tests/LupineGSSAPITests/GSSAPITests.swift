@@ -1,4 +1,4 @@
-// GSSAPITests: loading of the system's library, and its errors. `AuthenticationTests` has contexts with a ticket.
+// GSSAPITests: loading of the system's library, its errors, and the flags of a context. `AuthenticationTests` has contexts with a ticket.
 
 import LupineAuthentication
 import Synchronization
@@ -34,6 +34,7 @@ struct GSSAPITests {
       #expect(error?.description.isEmpty == false)
     }
   }
+
   @Test("the security context requires the server to prove its identity, and never forwards the user's Kerberos ticket")
   func flags() throws {
     guard var library = try? GSSAPILibrary.loaded() else { return }
