@@ -1,4 +1,4 @@
-// GSSAPITests: loading of the system's library, its errors, and the flags of a context. `AuthenticationTests` has contexts with a ticket.
+// GSSAPITests: loading of the library, its errors, and the flags of a context. `AuthenticationTests` has contexts with a ticket.
 
 import LupineAuthentication
 import Synchronization
