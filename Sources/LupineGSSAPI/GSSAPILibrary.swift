@@ -12,7 +12,8 @@ package struct GSSAPILibrary: Sendable {
 
   let importName: lupine_gss_import_name
   let releaseName: lupine_gss_release_name
-  let initContext: lupine_gss_init_sec_context
+  /// A variable, so that a test can replace the function.
+  var initContext: lupine_gss_init_sec_context
   let deleteContext: lupine_gss_delete_sec_context
   let releaseBuffer: lupine_gss_release_buffer
   let displayStatus: lupine_gss_display_status

@@ -1,9 +1,13 @@
-// GSSAPITests: loading of the system's library, and its errors. `AuthenticationTests` has contexts with a ticket.
+// GSSAPITests: loading of the library, its errors, and the flags of a context. `AuthenticationTests` has contexts with a ticket.
 
 import LupineAuthentication
+import Synchronization
 import Testing
 
 @testable import LupineGSSAPI
+
+/// The flags with which the context was requested. A global, because a C function can't capture a variable.
+private let requestedFlags = Atomic<UInt32>(0)
 
 @Suite("GSSAPI")
 struct GSSAPITests {
@@ -29,5 +33,18 @@ struct GSSAPITests {
       let error = #expect(throws: SecurityContextError.self) { try context.step(token) }
       #expect(error?.description.isEmpty == false)
     }
+  }
+
+  @Test("the security context requires the server to prove its identity, and never forwards the user's Kerberos ticket")
+  func flags() throws {
+    guard var library = try? GSSAPILibrary.loaded() else { return }
+    library.initContext = { _, _, _, _, _, flags, _, _, _, _, _, _, _ in
+      requestedFlags.store(flags, ordering: .relaxed)
+      return 0
+    }
+    let context = try GSSAPIContext(host: "h.invalid", binding: nil, library: library)
+    _ = try context.step(nil)
+    // GSS_C_MUTUAL_FLAG is 2. GSS_C_DELEG_FLAG is 1, and GSS_C_DELEG_POLICY_FLAG is 32,768.
+    #expect(requestedFlags.load(ordering: .relaxed) == 2)
   }
 }

@@ -54,6 +54,7 @@ struct CertificateTests {
     arguments: [
       ("other.example", "localhost"), ("example.com", "www.example.com"), ("*.example.com", "example.com"),
       ("*.example.com", "a.b.example.com"), ("w*.example.com", "www.example.com"), ("127.0.0.1", "127.0.0.1"),
+      ("xn--*.example.com", "xn--bcher-kva.example.com"), ("*.0.0.1", "127.0.0.1"), ("*.com", "example.com"),
     ])
   func mismatchedNames(certified: String, host: String) throws {
     let error = try #require(try refusal(of: authority.issue(names: [certified]), host: host))

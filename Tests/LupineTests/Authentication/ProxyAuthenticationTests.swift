@@ -119,7 +119,7 @@ import Testing
 
   private static let digestChallenge = Challenge.parse("Digest realm=\"r\", nonce=\"n\", qop=\"auth\"")
 
-  @Test("a response from one proxy doesn't verify a Digest credential that was sent to another proxy")
+  @Test("a Digest credential for one proxy isn't sent to another proxy, whose response doesn't verify the credential")
   func otherProxy() throws {
     let session = SessionAuthentication()
     let authentication = ProxyAuthentication(session, storage: nil)
