@@ -164,6 +164,7 @@ public struct Fields: Sendable {
   }
 
   /// Returns whether the bytes in this range equal `name`, ignoring case. `name` must be lowercase ASCII.
+  @inline(__always)
   func matches(_ range: Range<UInt32>, _ name: StaticString) -> Bool {
     ByteScan.matches(bytes.span.extracting(Int(range.lowerBound)..<Int(range.upperBound)), name)
   }

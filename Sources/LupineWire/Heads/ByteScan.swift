@@ -40,6 +40,9 @@ enum ByteScan {
   }
 
   /// Returns whether the bytes equal `name`, ignoring ASCII case. `name` must be lowercase ASCII.
+  ///
+  /// Inlined, because the length of a literal `name` is then known when the comparison is compiled.
+  @inline(__always)
   static func matches(_ bytes: borrowing Span<UInt8>, _ name: StaticString) -> Bool {
     guard bytes.count == name.utf8CodeUnitCount else { return false }
     // SAFETY: both buffers have the same length, and no load starts after the eighth byte from the end.
