@@ -55,8 +55,8 @@ struct Outcome: Sendable {
 func outcome(
   _ start: (@escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
 ) async -> Outcome {
-  await withCheckedContinuation { continuation in
-    start { continuation.resume(returning: Outcome(data: $0, response: $1, error: $2)) }.resume()
+  await firstValue { completion in
+    start { completion(Outcome(data: $0, response: $1, error: $2)) }.resume()
   }
 }
 

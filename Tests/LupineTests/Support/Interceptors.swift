@@ -17,16 +17,12 @@ struct Mishap: Error, Equatable, CustomStringConvertible {
 extension RequestAdapter {
   /// Calls the adapter's `adapt(_:for:completion:)`, and returns the result. Traps if the adapter completes twice.
   func adapted(_ request: URLRequest, for session: Session) async -> Result<URLRequest, any Error> {
-    await withCheckedContinuation { continuation in
-      adapt(request, for: session) { continuation.resume(returning: $0) }
-    }
+    await firstValue { adapt(request, for: session, completion: $0) }
   }
 
   /// Calls the adapter's `adapt(_:using:completion:)`, as sessions do, and returns the result. Traps if it completes twice.
   func adapted(_ request: URLRequest, using state: RequestAdapterState) async -> Result<URLRequest, any Error> {
-    await withCheckedContinuation { continuation in
-      adapt(request, using: state) { continuation.resume(returning: $0) }
-    }
+    await firstValue { adapt(request, using: state, completion: $0) }
   }
 }
 
@@ -35,9 +31,7 @@ extension RequestRetrier {
   func decision(
     on request: Request, for session: Session, dueTo error: any Error = Mishap("failure")
   ) async -> String {
-    await withCheckedContinuation { continuation in
-      retry(request, for: session, dueTo: error) { continuation.resume(returning: $0.words) }
-    }
+    await firstValue { completion in retry(request, for: session, dueTo: error) { completion($0.words) } }
   }
 }
 

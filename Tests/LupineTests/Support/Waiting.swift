@@ -5,16 +5,18 @@ import Lupine
 import Synchronization
 import Testing
 
+@testable import LupineURLSession
+
 /// Calls `add` to add a response handler, and returns the value that the handler receives. Records an issue if the handler is
 /// called twice.
 func onlyCall<Value: Sendable>(
   sourceLocation: SourceLocation, add: (@escaping @Sendable (Value) -> Void) -> Void
 ) async -> Value {
   let calls = Atomic(0)
-  let value = await withCheckedContinuation { continuation in
+  let value = await firstValue { (completion: @escaping @Sendable (Value) -> Void) in
     add { value in
       if calls.add(1, ordering: .relaxed).newValue == 1 {
-        continuation.resume(returning: value)
+        completion(value)
       } else {
         Issue.record("the response handler was called twice", sourceLocation: sourceLocation)
       }
