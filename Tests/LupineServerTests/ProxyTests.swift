@@ -14,7 +14,13 @@ struct ProxyTests {
     try server.require()
     let proxy = try Proxy(
       scheme, host: "127.0.0.1", port: server.rawValue, user: user, password: user == nil ? "" : password)
-    return try Engine.forServers { $0.proxy = .fixed(proxy, bypass: bypass) }
+    // The servers listen only on 127.0.0.1, whatever other addresses localhost has on this machine. A SOCKS proxy with local lookups
+    // gets only the first address.
+    let address = try #require(SocketAddress(numeric: "127.0.0.1", port: 0))
+    return try Engine.forServers {
+      $0.proxy = .fixed(proxy, bypass: bypass)
+      $0.resolver.overrides = [HostOverride(host: "localhost", addresses: [address])]
+    }
   }
 
   private func cause(_ error: EngineError) throws -> ProxyError.Cause {
