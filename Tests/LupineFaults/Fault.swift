@@ -63,7 +63,9 @@ struct Fault: CustomStringConvertible {
     case "socket" where code == ENOMEM || code == ENOBUFS: [.error(.cannotLoadFromNetwork)] + otherAddress(scenario)
     case "connect" where code == ENOBUFS, "getsockopt" where code == ENOBUFS:
       [.error(.cannotLoadFromNetwork)] + otherAddress(scenario)
-    case "connect" where code == ENETUNREACH: [.error(.notConnectedToInternet)] + otherAddress(scenario)
+    // If localhost has two addresses, no server listens on ::1, and that refusal takes precedence over the failed call.
+    case "connect" where code == ENETUNREACH:
+      [.error(.notConnectedToInternet)] + (scenario.looksUp ? [.complete, .error(.cannotConnectToHost)] : [])
     case "socket", "connect", "getsockopt": [.error(.cannotConnectToHost)] + otherAddress(scenario)
     case "send", "recv", "sendfile": transfer(scenario)
     default: file(scenario)
