@@ -153,7 +153,7 @@ struct NTLMTests {
 
   @Test(
     "the NTLM handshake fails if the server doesn't support NTLMv2",
-    arguments: [0xA200_8205, 0xA288_8204, 0xA208_8205] as [UInt32])
+    arguments: [0xA280_8205, 0xA288_8204, 0xA208_8205] as [UInt32])
   func oldVersions(flags: UInt32) {
     var handshake = NTLMHandshake()
     _ = handshake.start()

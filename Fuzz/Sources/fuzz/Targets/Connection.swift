@@ -26,6 +26,8 @@ private struct Peer: ~Copyable {
     /// Whether the body ends when the server closes the connection.
     var endsWithClose = false
     var asksForClose = false
+    /// Whether the reply is a 204 that announces content, so that the connection isn't reused.
+    var isAmbiguous = false
     /// Whether the reply is truncated because the server closes the connection.
     var isCut = false
   }
@@ -96,9 +98,11 @@ private struct Peer: ~Copyable {
     switch choices & 3 {
     case 0, 1:
       reply.wire += "Content-Length: \(body.count)\r\n\r\n".utf8
+      reply.isAmbiguous = status == 204 && !body.isEmpty
       if !isBodiless { reply.wire += body }
     case 2:
       reply.wire += "Transfer-Encoding: chunked\r\n\r\n".utf8
+      reply.isAmbiguous = status == 204
       if !isBodiless {
         var cutter = Cutter(body)
         for piece in cutter.pieces(body) { ChunkedEncoder.append(piece.span, to: &reply.wire) }
@@ -168,7 +172,8 @@ private struct Peer: ~Copyable {
   }
 
   private func checkReuse(_ reason: CloseReason?, left: Int) {
-    let mayStay = left == 0 && requestIsSent && !asksForClose && !reply.asksForClose && !reply.endsWithClose
+    let mayStay =
+      left == 0 && requestIsSent && !asksForClose && !reply.asksForClose && !reply.endsWithClose && !reply.isAmbiguous
     hold((reason == nil) == mayStay, "exchange \(exchange): closed because of \(String(describing: reason))")
     let isIdle = connection.isIdle
     hold(isIdle == (reason == nil), "idle is \(isIdle) with \(String(describing: reason))")
