@@ -51,9 +51,7 @@ import Testing
       let session = Session(
         configuration: configuration, delegate: keeper,
         serverTrustManager: ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:]))
-      let tasks = await withCheckedContinuation { continuation in
-        session.session.getAllTasks { continuation.resume(returning: $0) }
-      }
+      let tasks = await session.session.allTasks
       #expect(tasks.map(\.taskDescription) == ["earlier"])
       tasks.first?.resume()
       #expect(await settles { keeper.contents.withLock { $0 } == ["content of /earlier"] })

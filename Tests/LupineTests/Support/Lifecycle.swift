@@ -106,13 +106,6 @@ final class ScriptedRetrier: RequestInterceptor {
   }
 }
 
-extension URLSession {
-  /// The session's tasks that were resumed and haven't completed.
-  var allTasks: [URLSessionTask] {
-    get async { await withCheckedContinuation { continuation in getAllTasks { continuation.resume(returning: $0) } } }
-  }
-}
-
 extension DispatchQueue {
   /// Marks the queue with a key. Returns a closure that returns whether its caller runs on this queue or on a queue that
   /// targets this queue.

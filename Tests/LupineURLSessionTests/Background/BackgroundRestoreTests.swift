@@ -44,7 +44,7 @@ import Testing
       try folder.leave(id: 5, .download(origin), Self.running)
       let recorder = EventRecorder()
       let session = folder.session(recorder)
-      let tasks = await session.everyTask
+      let tasks = await session.allTasks
       #expect(tasks.map(\.taskIdentifier) == [5] && tasks.map(\.taskDescription) == ["kept"])
       #expect(tasks.first?.originalRequest?.url?.absoluteString == origin.url + "/r")
       let new = session.downloadTask(with: origin.request())
@@ -104,7 +104,7 @@ import Testing
       let recorder = EventRecorder()
       let session = folder.session(recorder)
       defer { session.invalidateAndCancel() }
-      let tasks = await session.everyTask
+      let tasks = await session.allTasks
       #expect(tasks.map(\.state) == [.suspended] && requests().isEmpty)
       tasks.first?.resume()
       #expect(await settles { recorder.events.files == [content] && folder.names.isEmpty })
@@ -287,7 +287,7 @@ import Testing
         later.state.withLock { $0.authorization = records ? nil : "Bearer new" }
         let session = folder.session(later, configure)
         defer { session.invalidateAndCancel() }
-        await session.everyTask.first?.resume()
+        await session.allTasks.first?.resume()
         #expect(await settles { later.events.completions.count == 1 && folder.names.isEmpty })
         #expect(later.events.asked == (records ? [] : [nil]))
         #expect(

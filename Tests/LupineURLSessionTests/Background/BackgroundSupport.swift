@@ -145,9 +145,3 @@ extension TransferAnswer {
     self.init(url: origin.url + "/r", status: status, fields: fields, isDecoded: false)
   }
 }
-
-extension URLSession {
-  var everyTask: [URLSessionTask] {
-    get async { await withCheckedContinuation { continuation in getAllTasks { continuation.resume(returning: $0) } } }
-  }
-}

@@ -154,7 +154,7 @@ import Testing
     #expect(await settles { task.state == .completed })
     #expect((task.error as? URLError)?.code == .cancelled)
     #expect(task.error?.localizedDescription.contains("invalidated") == true)
-    #expect(await session.everyTask.isEmpty)
+    #expect(await session.allTasks.isEmpty)
     #expect(delegate.steps[0] == ["invalid"])
   }
 
@@ -190,7 +190,7 @@ import Testing
       task.resume()
       #expect(await settles { task.state == .completed })
       #expect((task.response as? HTTPURLResponse)?.statusCode == 200 && task.countOfBytesReceived == 4)
-      #expect(await session.everyTask.isEmpty)
+      #expect(await session.allTasks.isEmpty)
       session.invalidateAndCancel()
     }
   }
