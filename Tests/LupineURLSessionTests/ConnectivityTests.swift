@@ -86,7 +86,9 @@ struct ConnectivityTests {
         goOnline()
         #expect(await settles { delegate.hasEnded })
         #expect(delegate.notes.all == ["waits", "data content", "metrics 1", "end "])
-        #expect(task.countOfBytesSent == 7 && network.watcherCount == 0)
+        #expect(task.countOfBytesSent == 7)
+        // The thread that has started to watch the network may not have noticed yet that no task waits any more.
+        #expect(await settles { network.watcherCount == 0 })
       }
     }
   }
@@ -215,7 +217,9 @@ struct ConnectivityTests {
       } _: { session in
         let start = ContinuousClock.now
         #expect(await code { try await session.data(for: request(origin)) } == .timedOut)
-        #expect(ContinuousClock.now - start >= .milliseconds(300))
+        let time = ContinuousClock.now - start
+        // On a slow machine, the request may time out before it begins to wait for a network.
+        #expect(time >= .milliseconds(300) || !delegate.notes.all.contains("waits"))
         #expect(await settles { network.watcherCount == 0 })
       }
     }
@@ -264,7 +268,8 @@ struct ConnectivityTests {
         let tasks = (0..<300).map { _ in session.dataTask(with: request(origin)) }
         for task in tasks { task.resume() }
         #expect(await settles { delegate.notes.all.count { $0 == "waits" } == 300 })
-        #expect(network.watcherCount == 1)
+        // The delegate is notified before the first task starts to watch the network.
+        #expect(await settles { network.watcherCount == 1 })
         goOnline()
         #expect(await settles { delegate.notes.all.count { $0 == "data ok" } == 300 })
       }
@@ -328,7 +333,10 @@ struct NWPathMonitorTests {
   func release() {
     let network = TestNetwork(TestNetwork.online)
     var monitor: NWPathMonitor? = NWPathMonitor(.prohibited([]), source: network.source)
-    monitor?.start(queue: .global())
+    let queue = DispatchQueue(label: "test")
+    monitor?.start(queue: queue)
+    // While the monitor reports the path, the queue retains the monitor.
+    queue.sync {}
     #expect(network.watcherCount == 1)
     monitor = nil
     #expect(network.watcherCount == 0)

@@ -22,6 +22,8 @@ final class TestNetwork: Sendable {
   }
 
   private let state: Mutex<State>
+  /// Held while handlers are called. Otherwise a new observer could receive the state at the start of its watch after a later one.
+  private let delivery = Mutex(())
   private let isReadable: Bool
 
   /// Creates a simulated network with this state. If `isReadable` is false, neither the state nor its changes can be observed.
@@ -35,13 +37,15 @@ final class TestNetwork: Sendable {
       current: { self.isReadable ? self.state.withLock { $0.network } : nil },
       watch: { handler in
         guard self.isReadable else { return nil }
-        let (number, network) = self.state.withLock { state in
-          state.watchCount += 1
-          state.handlers[state.watchCount] = handler
-          return (state.watchCount, state.network)
+        return self.delivery.withLock { _ -> Watch in
+          let (number, network) = self.state.withLock { state in
+            state.watchCount += 1
+            state.handlers[state.watchCount] = handler
+            return (state.watchCount, state.network)
+          }
+          handler(network)
+          return Watch { self.state.withLock { $0.handlers[number] = nil } }
         }
-        handler(network)
-        return Watch { self.state.withLock { $0.handlers[number] = nil } }
       })
   }
 
@@ -49,11 +53,13 @@ final class TestNetwork: Sendable {
   var watcherCount: Int { state.withLock { $0.handlers.count } }
 
   func change(to network: NetworkState) {
-    let handlers = state.withLock { state in
-      state.network = network
-      return Array(state.handlers.values)
+    delivery.withLock { _ in
+      let handlers = state.withLock { state in
+        state.network = network
+        return Array(state.handlers.values)
+      }
+      for handler in handlers { handler(network) }
     }
-    for handler in handlers { handler(network) }
   }
 
   /// The state of a network without routes.
