@@ -2,6 +2,7 @@
 // of a buffer when thousands of descriptors are open, as AddressSanitizer reports.
 
 package import Foundation
+internal import Synchronization
 import Glibc
 
 /// A program that a test has started with posix_spawn. It may still be running.
@@ -59,9 +60,17 @@ package struct ChildProcess: Sendable {
 
   /// Waits until the program has ended, like `awaitEnd`, but doesn't block the task's thread.
   package func end() async -> Int32 {
-    await withCheckedContinuation { continuation in
-      Thread.detachNewThread { continuation.resume(returning: awaitEnd()) }
+    // The lock is needed only for ThreadSanitizer. If the continuation is resumed before the Swift task waits, ThreadSanitizer
+    // doesn't notice that the continuation orders the memory accesses.
+    let status = Mutex<Int32>(0)
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      Thread.detachNewThread {
+        let value = awaitEnd()
+        status.withLock { $0 = value }
+        continuation.resume()
+      }
     }
+    return status.withLock { $0 }
   }
 
   /// Runs a program to its end, and returns its exit status and its output.

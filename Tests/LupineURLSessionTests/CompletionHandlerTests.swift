@@ -113,11 +113,12 @@ import Testing
     } _: { origin in
       try await withSession { session in
         let read = Notes()
-        let file: URL? = await withCheckedContinuation { continuation in
-          session.downloadTask(with: URL(string: origin.url + "/file")!) { url, response, error in
+        let file: URL? = await firstValue { completion in
+          let task = session.downloadTask(with: URL(string: origin.url + "/file")!) { url, response, error in
             read.add(url.flatMap { try? String(contentsOf: $0, encoding: .utf8) } ?? "no file")
-            continuation.resume(returning: url)
-          }.resume()
+            completion(url)
+          }
+          task.resume()
         }
         #expect(read.all == ["/file"])
         let path = try #require(file).path

@@ -10,7 +10,7 @@ import Testing
 
 extension URLSession {
   fileprivate var listed: [URLSessionTask] {
-    get async { await withCheckedContinuation { continuation in getAllTasks { continuation.resume(returning: $0) } } }
+    get async { await firstValue { getAllTasks(completionHandler: $0) } }
   }
 }
 
@@ -59,8 +59,8 @@ extension URLSession {
       #expect(await session.listed == [running, suspended, cancelled])
       cancelled.cancel()
       #expect(await session.listed == [running, suspended])
-      let kinds = await withCheckedContinuation { continuation in
-        session.getTasksWithCompletionHandler { continuation.resume(returning: [$0.count, $1.count, $2.count]) }
+      let kinds: [Int] = await firstValue { completion in
+        session.getTasksWithCompletionHandler { completion([$0.count, $1.count, $2.count]) }
       }
       #expect(kinds == [1, 0, 1])
       let tasks = await session.tasks

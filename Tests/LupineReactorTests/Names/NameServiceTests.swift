@@ -313,12 +313,15 @@ struct NameServiceTests {
   }
 
   private func answer(_ service: NameService, _ host: String) async -> String {
-    let answer = await withCheckedContinuation { continuation in
-      if let answer = service.lookUp(host, port: 80, now: at(0), completion: { continuation.resume(returning: $0) }) {
-        continuation.resume(returning: answer)
+    let text = Mutex("")
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      let receive: NameService.Completion = { answer in
+        text.withLock { $0 = Record.text(answer) }
+        continuation.resume()
       }
+      if let answer = service.lookUp(host, port: 80, now: at(0), completion: receive) { receive(answer) }
     }
-    return Record.text(answer)
+    return text.withLock { $0 }
   }
 
   @Test("a custom resolver replaces the system's resolver, and the name service reports the resolver's errors")

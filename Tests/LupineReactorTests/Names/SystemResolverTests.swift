@@ -2,6 +2,7 @@
 
 import Dispatch
 import Glibc
+import Synchronization
 import Testing
 
 @testable import LupineReactor
@@ -172,11 +173,15 @@ struct SystemResolverTests {
   @Test("the system resolver answers a lookup started in the completion of another lookup")
   func nested() async {
     let resolver = SystemResolver()
-    let answer = await withCheckedContinuation { continuation in
+    let host = Mutex<String?>(nil)
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       _ = resolver.start("127.0.0.1") { _ in
-        _ = resolver.start("127.0.0.2") { continuation.resume(returning: $0) }
+        _ = resolver.start("127.0.0.2") { answer in
+          host.withLock { $0 = (try? answer.get())?.first?.host }
+          continuation.resume()
+        }
       }
     }
-    #expect((try? answer.get().first?.host) == "127.0.0.2")
+    #expect(host.withLock { $0 } == "127.0.0.2")
   }
 }

@@ -315,10 +315,7 @@ import Testing
     let task = session.downloadTask(with: origin.request())
     task.resume()
     #expect(await settles { task.countOfBytesReceived == 4_000 })
-    let data = try #require(
-      await withCheckedContinuation { continuation in
-        task.cancel { continuation.resume(returning: $0) }
-      })
+    let data = try #require(await firstValue { task.cancel(byProducingResumeData: $0) })
     #expect(await settles { folder.names.isEmpty })
     session.downloadTask(withResumeData: data).resume()
     #expect(await settles { recorder.events.files == [bytes] })

@@ -208,9 +208,7 @@ import Testing
     let task = session.dataTask(with: try request())
     let cache = cache()
     try cache.storeCachedResponse(response("1"), for: task)
-    let found = await withCheckedContinuation { continuation in
-      cache.getCachedResponse(for: task) { continuation.resume(returning: $0) }
-    }
+    let found = await firstValue { cache.getCachedResponse(for: task, completionHandler: $0) }
     #expect(text(found) == "1")
     cache.removeCachedResponse(for: task)
     #expect(try cache.cachedResponse(for: request()) == nil)

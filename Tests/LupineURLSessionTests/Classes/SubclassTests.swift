@@ -268,10 +268,15 @@ private final class Sender: NSObject, URLAuthenticationChallengeSender, Sendable
       let byURL = await outcome { session.dataTask(with: target, completionHandler: $0) }
       let post = origin.request("/b", "POST")
       let upload = await outcome { session.uploadTask(with: post, from: Data("x".utf8), completionHandler: $0) }
-      let file: URL? = await withCheckedContinuation { continuation in
-        session.downloadTask(with: target) { file, _, _ in continuation.resume(returning: file) }.resume()
+      let downloads = Notes()
+      await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+        let task = session.downloadTask(with: target) { file, _, _ in
+          downloads.add(file == nil ? "no file" : "file")
+          continuation.resume()
+        }
+        task.resume()
       }
-      #expect(byURL.text == "GET /a" && upload.text == "POST /b" && file != nil)
+      #expect(byURL.text == "GET /a" && upload.text == "POST /b" && downloads.all == ["file"])
       #expect(
         session.notes.all == ["url", "request", "url with handler", "upload with handler", "download with handler"])
     }

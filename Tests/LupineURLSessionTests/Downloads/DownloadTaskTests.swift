@@ -94,14 +94,12 @@ import Testing
         let task = session.downloadTask(with: origin.request())
         task.resume()
         #expect(await settles { task.countOfBytesReceived >= 70_000 })
-        let data = await withCheckedContinuation { continuation in
-          task.cancel { continuation.resume(returning: $0) }
-        }
+        let data = await firstValue { task.cancel(byProducingResumeData: $0) }
         let error = try #require(await delegate.ended.next() as? URLError)
         #expect(error.code == .cancelled && error.userInfo[NSURLSessionDownloadTaskResumeData] as? Data == data)
         let resumeData = try #require(data)
         // A call after the task has ended returns the same resume data.
-        let again = await withCheckedContinuation { continuation in task.cancel { continuation.resume(returning: $0) } }
+        let again = await firstValue { task.cancel(byProducingResumeData: $0) }
         #expect(again == data)
         #expect(await task.cancelByProducingResumeData() == data)
 
@@ -125,7 +123,7 @@ import Testing
       let delegate = Delegate()
       try await withSession(delegate: delegate) { session in
         let task = session.downloadTask(with: origin.request())
-        let data = await withCheckedContinuation { continuation in task.cancel { continuation.resume(returning: $0) } }
+        let data = await firstValue { task.cancel(byProducingResumeData: $0) }
         #expect(data == nil)
         #expect((await delegate.ended.next() as? URLError)?.code == .cancelled)
 
