@@ -250,9 +250,9 @@ import Testing
     defer { session.invalidateAndCancel() }
     session.downloadTask(with: origin.request()).resume()
     #expect(await settles { recorder.events.completions.count == 1 && folder.names.isEmpty })
+    // A task that doesn't try again fails with networkConnectionLost. On a slow machine, only one attempt may fit in the time.
     let error = recorder.events.completions.first?.error
     #expect(error?.code == .timedOut && error?.localizedDescription.contains("timeoutIntervalForResource") == true)
-    #expect(origin.connectionCount > 1)
   }
 
   @Test("a background task's retry delay doubles up to a maximum, and only connection failures are retried")
