@@ -279,12 +279,15 @@ import Testing
       script(fixture, gate, ["Cache-Control": "max-age=60"])
       async let first = fixture.load()
       #expect(await settles { fixture.script.count == 1 })
-      var hurried = fixture.request()
-      hurried.timeoutInterval = 1
-      let (data, _) = try await fixture.session.data(for: hurried)
-      #expect(String(decoding: data, as: UTF8.self) == "1")
+      var request = fixture.request()
+      request.timeoutInterval = 1
+      let hurried = request
+      // On a slow machine, the server's response to this request may come too late. Only the request matters.
+      async let second = code { try await fixture.session.data(for: hurried) }
+      #expect(await settles(within: Self.releaseMax) { fixture.script.count == 2 })
       gate.open()
       _ = try await first
+      _ = await second
     }
   }
 }
