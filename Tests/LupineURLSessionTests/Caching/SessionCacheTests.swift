@@ -318,11 +318,10 @@ import Testing
   }
 
   @Test(
-    "a default session uses the shared cache, an ephemeral one its own memory cache, and one with urlCache nil none")
+    "an ephemeral session uses its own cache in memory, and a session whose configuration's urlCache is nil uses none")
   func configurations() async throws {
     let own = URLSessionConfiguration.ephemeral.urlCache
     #expect(own != nil && own !== URLSessionConfiguration.ephemeral.urlCache && own?.diskCapacity == 0)
-    #expect(URLSessionConfiguration.default.urlCache === URLCache.shared)
     let configuration = URLSessionConfiguration.default
     configuration.urlCache = nil
     #expect(configuration.urlCache == nil && URLSession(configuration: configuration).client.cache == nil)

@@ -238,13 +238,16 @@ import Testing
     #expect(counting.lookupCount == 1 && cache.memoryCapacity == 100_000)
   }
 
-  @Test("the shared URLCache can be replaced")
+  // Only this test compares with URLCache.shared, because other tests run while this one replaces it.
+  @Test("the shared URLCache can be replaced, and default configurations use the shared URLCache")
   func shared() {
     let before = URLCache.shared
     #expect(before === URLCache.shared)
     let other = cache()
     URLCache.shared = other
     #expect(other === URLCache.shared)
+    #expect(URLSessionConfiguration.default.urlCache === other)
     URLCache.shared = before
+    #expect(URLSessionConfiguration.default.urlCache === before)
   }
 }
