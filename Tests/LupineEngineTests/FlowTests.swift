@@ -218,17 +218,18 @@ import Testing
 
   @Test("bytes that arrive while the receive window is full stay in order, even if the connection is then reset")
   func resetWhileHeld() async throws {
-    let reset = Gate()
+    let (full, reset) = (Gate(), Gate())
     let body = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 13) }
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }
       try peer.beginChunked()
       for start in stride(from: 0, to: body.count, by: 1000) { try peer.chunk(Array(body[start..<start + 1000])) }
+      // Earlier, the client could receive the reset before the bytes that fill its window.
+      try peer.wait(for: full)
       peer.reset()
       reset.open()
     }
     defer { origin.stop() }
-    let full = Gate()
     let sink = RecordingSink { if $0 == 5_500 { full.open() } }
     let handle = try Engine().submitKept(EngineRequest(uri: try URI("\(origin.url)/")), to: sink, windowBytes: 5_500)
     await full.wait()
