@@ -188,10 +188,13 @@ struct ResponseBodyTests {
   }
 
   @Test(
-    "if the caller releases a response without reading it, its connection is reused if only a few bytes haven't arrived",
+    "if the caller releases a response without reading it, its connection is reused if only a few bytes are left",
     arguments: [1000, 10_000_000] as [UInt64])
   func abandoned(byteCount: UInt64) async throws {
-    let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: byteCount)) }
+    // A short body is sent with its head. The client waits at most 1 s for the rest of a body that nobody reads.
+    let content: Reply.Content =
+      byteCount <= 1000 ? .bytes([UInt8](repeating: 0, count: Int(byteCount))) : .pattern(byteCount: byteCount)
+    let origin = try OriginServer.serving { _ in Reply(content) }
     defer { origin.stop() }
     var configuration = EngineConfiguration()
     configuration.windowBytes = 100
