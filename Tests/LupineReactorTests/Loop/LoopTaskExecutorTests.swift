@@ -1,5 +1,6 @@
 // LoopTaskExecutorTests: tasks on a loop's thread: where they run, when they yield to others, and their wake-ups.
 
+import Dispatch
 import Glibc
 import Synchronization
 import Testing
@@ -97,16 +98,25 @@ struct LoopTaskExecutorTests {
   func noWakeUp() async throws {
     let loop = try EventLoop()
     try loop.start(name: "lupine-test", handler: Probe(loop))
-    let (count, after) = await Task(executorPreference: LoopTaskExecutor(loop)) {
-      let task = Task(executorPreference: LoopTaskExecutor(loop)) { loop.isCurrent }
+    let isEnqueued = DispatchSemaphore(value: 0)
+    let task = Task(executorPreference: LoopTaskExecutor(loop)) { () -> (Int?, Int?, Task<Bool, Never>) in
+      // A loop that is awake runs this task possibly before the wake-up for the task.
+      wait(for: isEnqueued)
+      let before = wakeUpCount(of: loop)
+      let inner = Task(executorPreference: LoopTaskExecutor(loop)) { loop.isCurrent }
       // The loop doesn't read the counter before this job has ended.
-      return (wakeUpCount(of: loop), task)
-    }.value
-    #expect(count == 0)
-    #expect(await after.value)
+      return (before, wakeUpCount(of: loop), inner)
+    }
+    isEnqueued.signal()
+    let (before, after, inner) = await task.value
+    #expect(before != nil && after == before)
+    #expect(await inner.value)
     loop.stop()
   }
 }
+
+/// Blocks the thread. A separate function, because asynchronous code can't call `DispatchSemaphore.wait`.
+private func wait(for semaphore: DispatchSemaphore) { semaphore.wait() }
 
 /// Returns the number of wake-ups that are pending in the loop's eventfd, or nil if it can't be read.
 private func wakeUpCount(of loop: EventLoop) -> Int? {
