@@ -10,10 +10,9 @@ extension EngineClient {
   /// Called for each request of a task, including those that follow a redirect. Such a request doesn't have the cookies of the
   /// previous request, so it gets only the cookies for its own URL.
   func addCookies(to request: inout EngineRequest) {
-    let (uri, fields) = (request.uri, request.fields)
     guard
       let field = settings.cookieField(
-        for: CookieSource(uri), at: uri.foundationURL, joining: fields.valueBytes("Cookie"))
+        for: CookieSource(request.uri), at: request.uri.foundationURL, joining: request.fields.valueBytes("Cookie"))
     else { return }
     // The cookies are sent in a single field, regardless of their number (RFC 6265bis §5.8.1).
     request.fields.remove("Cookie")
