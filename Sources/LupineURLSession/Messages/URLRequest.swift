@@ -13,8 +13,8 @@ public struct URLRequest: Hashable, Sendable {
     var url: URL? { didSet { parsedURL = nil } }
     /// The URL as parsed by Foundation and by the engine. Nil if the engine hasn't parsed the URL yet.
     private(set) var parsedURL: ParsedURL?
-    var fields: Fields
-    var methodName: String
+    var fields = Fields()
+    var methodName = URLRequest.methodNameDefault
     var body = Body.none
     var timeoutInterval: TimeInterval?
     var cachePolicy: CachePolicy?
@@ -24,20 +24,6 @@ public struct URLRequest: Hashable, Sendable {
     var options = RequestOptions.Place.none
     /// The values that a URLProtocol has attached to this request. The values aren't sent, and comparisons of requests ignore them.
     var properties: ProtocolProperties?
-
-    init(
-      url: URL?, parsedURL: ParsedURL? = nil, fields: Fields = Fields(),
-      methodName: String = URLRequest.methodNameDefault, timeoutInterval: TimeInterval? = nil,
-      cachePolicy: CachePolicy? = nil
-    ) {
-      self.url = url
-      assert(parsedURL == nil || parsedURL?.url == url, "another URL was parsed")
-      self.parsedURL = parsedURL
-      self.fields = fields
-      self.methodName = methodName
-      self.timeoutInterval = timeoutInterval
-      self.cachePolicy = cachePolicy
-    }
 
     // The case of field names counts in the comparison, because they are sent with their case.
     static func == (left: Parts, right: Parts) -> Bool {
