@@ -62,7 +62,9 @@ public struct URLRequest: Hashable, Sendable {
   /// The storage of a URLRequest's properties. Copies of a request share it (copy on write), because requests are often copied and
   /// seldom changed.
   private final class Storage: Hashable, @unchecked Sendable {
-    var parts: Parts
+    // Access needn't be checked: the properties change only through `parts` of the only request that refers to the storage, and
+    // Swift enforces exclusive access to that request.
+    @exclusivity(unchecked) var parts: Parts
 
     init(_ parts: consuming Parts) { self.parts = parts }
 
