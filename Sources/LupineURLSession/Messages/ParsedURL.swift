@@ -66,8 +66,9 @@ package final class ParsedURL: Sendable {
   }
 
   private static func slotIndex(of text: String) -> Int {
-    var hash = text.utf8.count
-    for byte in text.utf8.suffix(hashedBytesMax) { hash = hash &* 31 &+ Int(byte) }
+    let bytes = text.utf8.span
+    var hash = bytes.count
+    for index in max(0, bytes.count - hashedBytesMax)..<bytes.count { hash = hash &* 31 &+ Int(bytes[index]) }
     return Int(UInt(bitPattern: hash) % UInt(slotCount))
   }
 }
