@@ -113,7 +113,11 @@ package final class EngineClient: CacheUpstream, Sendable {
     var converted = EngineRequest(
       method: request.httpMethod ?? "GET", uri: uri, fields: fields, body: body,
       timeouts: request.explicitTimeoutInterval.map { settings.timeouts(everyPhase: $0) } ?? timeouts)
-    if let options = request.options { apply(options, to: &converted) } else { converted.connection = connection }
+    if let options = request.options {
+      apply(options, to: &converted)
+    } else if let connection {
+      converted.connection = connection
+    }
     return converted
   }
 
