@@ -114,9 +114,11 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
       delegates.selective?.needsCachingDecision(for: self) ?? true
     else {
       if error == nil { storable?.store(storable?.proposed) }
-      return complete(error)
+      return complete(error, delegates.task, in: session)
     }
-    guard let proposed = storable?.proposed ?? unstorable(delegates) else { return complete(nil) }
+    guard let proposed = storable?.proposed ?? unstorable(delegates) else {
+      return complete(nil, delegates.task, in: session)
+    }
     cachingDecision.withLock { $0 = .awaited(isExplicit: true) }
     delegate.urlSession(session, dataTask: self, willCacheResponse: proposed) { chosen in
       // A decision has no effect after the task was canceled.

@@ -66,9 +66,14 @@ extension URLSessionTask {
   /// Completes the task: reports the metrics and the completion to the delegate, and then unregisters the task from its session.
   func complete(_ error: (any Error)?) {
     guard let session else { return }
+    complete(error, delegates?.task, in: session)
+  }
+
+  /// Completes the task like `complete(_:)`, for a caller that already has the session and the delegate.
+  func complete(_ error: (any Error)?, _ delegate: (any URLSessionTaskDelegate)?, in session: URLSession) {
     // A URLProtocol may fail with an error of any type, which isn't changed.
     let error = error.map { error in transfer?.failure ?? (error as? URLError).map(naming) ?? error }
-    guard let delegate = delegates?.task else { return leave(session, error) }
+    guard let delegate else { return leave(session, error) }
     // This repeats the code of `tellDelegate`. Calling `tellDelegate` would allocate a closure for each request.
     if isDelegateQueueHere(session) { return notify(delegate, of: error, in: session) }
     session.delivery.perform { self.notify(delegate, of: error, in: session) }
