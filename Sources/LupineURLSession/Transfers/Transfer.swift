@@ -230,7 +230,9 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
   func submit(_ submission: consuming TransferState.Submission) {
     cache?.storeRedirect()
     guard client.authentication.isUsed else {
-      return submit(submission.request, submission.exchange, handlesCookies: submission.handlesCookies)
+      return submit(
+        submission.request, submission.exchange, handlesCookies: submission.handlesCookies,
+        cachePolicy: submission.cachePolicy)
     }
     let proxy = client.proxy(for: submission.request)
     if authentication.mayBlock(via: proxy) {
@@ -248,7 +250,8 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
       let url = guarded.withLock { $0.state.urlRequest.url }
       return apply { $0.submissionFailed(URLError(error, at: url)) }
     }
-    submit(request, submission.exchange, handlesCookies: submission.handlesCookies)
+    submit(
+      request, submission.exchange, handlesCookies: submission.handlesCookies, cachePolicy: submission.cachePolicy)
   }
 
   /// The DER-encoded server certificate of the transfer's latest exchange over TLS. Nil if there was no exchange over TLS.
@@ -256,7 +259,9 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     guarded.withLock { $0.state.metrics.last { $0.tls != nil }?.tls }?.certificateChain.first
   }
 
-  private func submit(_ request: consuming EngineRequest, _ exchange: Int, handlesCookies: Bool) {
+  private func submit(
+    _ request: consuming EngineRequest, _ exchange: Int, handlesCookies: Bool, cachePolicy: URLRequest.CachePolicy?
+  ) {
     do throws(URLError) {
       if handlesCookies { client.addCookies(to: &request) }
       if client.identities.isUsed, let authorities = identify(&request) {
@@ -272,19 +277,14 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
         return cached.decide()
       }
       // The cache doesn't answer the request. The request's cache policy may nevertheless forbid sending the request.
-      guard mayLoad else { throw URLError(notCached: currentRequest.url) }
+      guard (cachePolicy ?? client.settings.cachePolicy) != .returnCacheDataDontLoad else {
+        throw URLError(notCached: currentRequest.url)
+      }
       let handle = try client.submit(consume request, to: self, windowBytes: windowBytes)
       keep(.engine(handle), of: exchange)
     } catch {
       apply { $0.submissionFailed(error) }
     }
-  }
-
-  /// Whether the request's cache policy permits sending the request to the origin. If the request has no cache policy, the
-  /// session's policy applies.
-  private var mayLoad: Bool {
-    let policy = guarded.withLock { $0.state.urlRequest.explicitCachePolicy } ?? client.settings.cachePolicy
-    return policy != .returnCacheDataDontLoad
   }
 
   /// Stores the handle of an exchange, and executes the commands, such as a cancellation, that were given before the handle

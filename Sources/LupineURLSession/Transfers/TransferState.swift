@@ -34,6 +34,8 @@ struct TransferState: Sendable {
     let request: EngineRequest
     /// Whether the session adds stored cookies to the request and stores the response's cookies.
     let handlesCookies: Bool
+    /// The cache policy that was set for the request. Nil if the session's policy applies.
+    let cachePolicy: URLRequest.CachePolicy?
   }
 
   /// The state of the transfer's exchange with the engine.
@@ -287,7 +289,8 @@ struct TransferState: Sendable {
     body = .wanted
     consumedByteCount = 0
     return Submission(
-      exchange: exchangeCount, request: request, handlesCookies: urlRequest.httpShouldHandleCookies)
+      exchange: exchangeCount, request: request, handlesCookies: urlRequest.httpShouldHandleCookies,
+      cachePolicy: urlRequest.explicitCachePolicy)
   }
 
   /// Returns the action `deliver` if a step can be performed and no delivery has been requested yet. Otherwise returns nil.
