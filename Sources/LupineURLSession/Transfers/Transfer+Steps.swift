@@ -101,19 +101,15 @@ extension Transfer {
 
   private func end(_ error: URLError?, _ observer: any TransferObserver) {
     // The values are released outside the lock, because their deinitializers may call any code.
-    let released = release()
-    guarded.withLock { $0.authentication }?.end()
+    let (released, authentication) = guarded.withLock { ($0.release(), $0.authentication) }
+    authentication?.end()
     observer.transferDidEnd(error)
     _ = released
   }
 
-  private func release() -> some Any {
-    guarded.withLock { ($0.observer.take(), $0.handle.take(), $0.wait.take(), $0.state.takeBody()) }
-  }
-
   private func handOver(to request: URLRequest, _ observer: any TransferObserver) {
     cache?.storeRedirect()
-    let (released, count) = (release(), guarded.withLock { $0.state.redirects.count })
+    let (released, count) = guarded.withLock { ($0.release(), $0.state.redirects.count) }
     observer.transfer(isHandedOverTo: request, redirectCount: count + 1)
     _ = released
   }

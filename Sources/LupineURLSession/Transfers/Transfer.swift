@@ -30,6 +30,9 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     var authentication: TransferAuthentication?
     /// The wait for a network, which ends when it is released. Nil if the transfer isn't waiting for a network.
     var wait: PathWait?
+
+    /// Removes and returns the objects that the transfer doesn't need after its end. The caller must release them outside the lock.
+    mutating func release() -> some Sendable { (observer.take(), handle.take(), wait.take(), state.takeBody()) }
   }
 
   let client: EngineClient
