@@ -156,9 +156,12 @@ extension TransferState {
 
   private mutating func headStep() -> Step? {
     guard let head = batch.head.take() else { return nil }
-    response = urlRequest.url.map {
-      HTTPURLResponse(url: $0, statusCode: head.status, fields: head.fields, isContentDecoded: head.isContentDecoded)
-    }
+    response =
+      if let url = urlRequest.url {
+        HTTPURLResponse(url: url, statusCode: head.status, fields: head.fields, isContentDecoded: head.isContentDecoded)
+      } else {
+        nil
+      }
     switch body {
     case .superseded: return nil
     case .undecided(let redirection):
