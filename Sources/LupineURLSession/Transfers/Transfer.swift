@@ -205,7 +205,12 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
 
   /// Passes an event to the `TransferState`, and executes the action that the state returns.
   func apply(_ event: (inout TransferState) -> TransferState.Action?) {
-    let (action, handle) = guarded.withLock { (event(&$0.state), $0.handle) }
+    let (action, handle) = guarded.withLock { guarded -> (TransferState.Action?, TransferHandle?) in
+      let action = event(&guarded.state)
+      // The usual action needs no handle.
+      if case .deliver? = action { return (action, nil) }
+      return (action, guarded.handle)
+    }
     if let action { perform(action, handle) }
   }
 
