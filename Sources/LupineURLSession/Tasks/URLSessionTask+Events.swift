@@ -46,7 +46,10 @@ extension URLSessionTask {
   }
 
   /// Returns whether the delegate queue is also the queue on which the task's transfer delivers its events.
-  private func isDelegateQueueHere(_ session: URLSession) -> Bool { delivery(of: session) === session.delivery }
+  private func isDelegateQueueHere(_ session: URLSession) -> Bool {
+    // The session's other set delivers on another queue.
+    readyTransfers(of: session) === session.readyTransfers
+  }
 
   func tellDelegate(
     or otherwise: () -> Void, _ call: @escaping @Sendable (URLSession, any URLSessionTaskDelegate) -> Void
