@@ -159,12 +159,15 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
   func receive(body bytes: borrowing Span<UInt8>) { guarded.withLock { $0.state.receive(body: bytes) } }
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
-    guard case .failure(let error) = result else { return apply { $0.exchangeEnded(result, metrics) } }
-    if client.identities.isUsed { noteRefusal(error) }
-    let identityRequest = error.requestedAuthorities.flatMap { authorities in
-      choosesIdentity(guarded.withLock { $0.state.request }) ? authorities : nil
+    switch result {
+    case .success: apply { $0.exchangeEnded(.success, metrics) }
+    case .failure(let error):
+      if client.identities.isUsed { noteRefusal(error) }
+      let identityRequest = error.requestedAuthorities.flatMap { authorities in
+        choosesIdentity(guarded.withLock { $0.state.request }) ? authorities : nil
+      }
+      apply { $0.exchangeEnded(.failure(error), metrics, identityRequest: identityRequest) }
     }
-    apply { $0.exchangeEnded(result, metrics, identityRequest: identityRequest) }
   }
 
   func turnEnded(sentBodyByteCount: UInt64) { apply { $0.turnEnded(sent: sentBodyByteCount) } }

@@ -9,6 +9,13 @@ struct TransferBatch {
   /// The kinds of events, in the order in which they are delivered.
   enum Part { case identityRequest, sentByteCount, head, piece, end }
 
+  /// The outcome of an exchange. A response's trailer section isn't kept, because the observer doesn't receive it.
+  enum Outcome {
+    case success
+    // Indirect because an error takes 186 bytes, which each transfer would otherwise reserve and move several times.
+    indirect case failure(EngineError)
+  }
+
   /// The total number of bytes of the request's body that were sent so far. Nil if this number needn't be reported.
   var sentByteCount: Int64?
   var head: ResponseHead?
@@ -16,7 +23,7 @@ struct TransferBatch {
   private(set) var body = Data()
   /// The earlier pieces of the response's body, oldest first, which come before `body`.
   private(set) var earlierPieces: [Data] = []
-  var end: Result<Fields, EngineError>?
+  var end: Outcome?
   /// The DER-encoded names of the authorities whose client certificates the server accepts. If it isn't nil, the exchange has ended
   /// without sending the request, because the server has requested a client certificate.
   var identityRequest: [[UInt8]]?

@@ -62,12 +62,12 @@ extension TransferState {
   /// Called when the exchange with the engine or the cache has ended.
   ///
   /// - Parameters:
-  ///   - result: The trailer section of the response, or the error with which the exchange has failed.
+  ///   - outcome: Success, or the error with which the exchange has failed.
   ///   - exchangeMetrics: The measurements of the exchange.
   ///   - identityRequest: If the request wasn't sent because the observer must choose a client certificate first, the names of the
   ///     authorities whose certificates the server accepts. Otherwise nil.
   mutating func exchangeEnded(
-    _ result: Result<Fields, EngineError>, _ exchangeMetrics: ExchangeMetrics, identityRequest: [[UInt8]]? = nil
+    _ outcome: TransferBatch.Outcome, _ exchangeMetrics: ExchangeMetrics, identityRequest: [[UInt8]]? = nil
   ) -> Action? {
     if let authorities = identityRequest, awaitsResponse {
       // The request wasn't sent, so this isn't one of the task's requests. The metrics of the next exchange include opening the
@@ -76,7 +76,7 @@ extension TransferState {
       request = redirects.resend(request, after: exchangeMetrics)
       return identityRequested(from: authorities)
     }
-    batch.end = result
+    batch.end = outcome
     if let unsent = self.unsent.popLast() {
       var exchangeMetrics = exchangeMetrics
       exchangeMetrics.includeOpening(of: unsent)

@@ -138,7 +138,7 @@ extension TransferState {
       return .notifySent(sentByteCount)
     case .head: return headStep()
     case .piece: return pieceStep(batch.takePiece())
-    case .end: return batch.end.take().flatMap { endStep($0.failure) }
+    case .end: return batch.end.take().flatMap { endStep($0) }
     case nil: return nil
     }
   }
@@ -187,8 +187,10 @@ extension TransferState {
   }
 
   /// Returns the step after the end of the exchange. Called when all events before the end have been processed.
-  private mutating func endStep(_ failure: EngineError?) -> Step? {
-    if let failure, waitsForConnectivity, demand != .canceled, case .wanted = body, failure.mayBeLackOfNetwork {
+  private mutating func endStep(_ outcome: TransferBatch.Outcome) -> Step? {
+    if waitsForConnectivity, case .failure(let failure) = outcome, demand != .canceled, case .wanted = body,
+      failure.mayBeLackOfNetwork
+    {
       return waitStep(failure)
     }
     performed.append((urlRequest, response))
@@ -198,9 +200,9 @@ extension TransferState {
     case .superseded, .undecided: response = nil
     case .wanted, .discarded: break
     }
-    switch (body, failure) {
+    switch (body, outcome) {
     // The whole response was received before the cancellation, but it hasn't been delivered completely.
-    case (_, nil) where demand == .canceled: return end(URLError(.cancelled))
+    case (_, .success) where demand == .canceled: return end(URLError(.cancelled))
     // In the superseded cases, a failure of the exchange is ignored, because the rest of its response isn't needed.
     case (.superseded(.failure(let error)), _): return end(demand == .canceled ? URLError(.cancelled) : error)
     case (.superseded(.redirect(let next, let chosen)), _):
@@ -216,7 +218,7 @@ extension TransferState {
       if demand == .canceled { return end(URLError(.cancelled)) }
       if let exchange = metrics.last { self.request = redirects.resend(request, after: exchange) }
       return .submit(submission())
-    case (_, let failure?):
+    case (_, .failure(let failure)):
       if demand != .canceled, let cause = AuthenticationRefusal(failure) {
         return .authenticate(
           Unauthorized(
@@ -224,7 +226,7 @@ extension TransferState {
             failureCount: attempts.refused(by: cause.party)))
       }
       return end(URLError(failure, url: urlRequest.url))
-    case (.wanted, nil), (.discarded, nil), (.undecided, nil): return end(nil)
+    case (.wanted, .success), (.discarded, .success), (.undecided, .success): return end(nil)
     }
   }
 
@@ -323,11 +325,5 @@ extension EngineError {
     case (.addressRefused, .refusal(.cellular)): true
     default: false
     }
-  }
-}
-
-extension Result {
-  fileprivate var failure: Failure? {
-    if case .failure(let failure) = self { failure } else { nil }
   }
 }

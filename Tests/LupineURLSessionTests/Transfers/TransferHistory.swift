@@ -132,7 +132,7 @@ private struct TransferRun {
       metrics.end = Instant(nanoseconds: try #require(UInt64(words[words.count - 1])) * 1_000_000_000)
       words.removeLast(2)
     }
-    guard let word = words.first else { return state.exchangeEnded(.success(Fields()), metrics) }
+    guard let word = words.first else { return state.exchangeEnded(.success, metrics) }
     let code = try #require(EngineError.Code(rawValue: word) as EngineError.Code?, "\(word)")
     if words.last == "offline" {
       let cause = EngineError.Cause.system(SystemError(call: "connect", code: ENETUNREACH))
