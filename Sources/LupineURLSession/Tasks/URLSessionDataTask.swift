@@ -96,20 +96,19 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
 
   override func transferDidEnd(_ error: URLError?) {
     let storable = transfer?.takeStorable()
-    guard let (session, delegates) = notified, let delegate = delegates.data else {
+    guard let (session, delegates) = notified, delegates.data != nil else {
       storable?.store(storable?.proposed)
       return complete(error)
     }
     if windowBytes != nil, let selective = delegates.selective {
-      return selective.urlSession(drain: self) { self.decideOnCaching(storable, error, session, delegates, delegate) }
+      return selective.urlSession(drain: self) { self.decideOnCaching(storable, error, session, delegates) }
     }
-    decideOnCaching(storable, error, session, delegates, delegate)
+    decideOnCaching(storable, error, session, delegates)
   }
 
   /// Asks the delegate whether to store the complete response in the cache, and then completes the task.
   private func decideOnCaching(
-    _ storable: StorableResponse?, _ error: URLError?, _ session: URLSession, _ delegates: URLSession.Delegates,
-    _ delegate: any URLSessionDataDelegate
+    _ storable: StorableResponse?, _ error: URLError?, _ session: URLSession, _ delegates: URLSession.Delegates
   ) {
     guard error == nil, storable != nil || windowBytes == nil,
       delegates.selective?.needsCachingDecision(for: self) ?? true
@@ -117,7 +116,7 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
       if error == nil { storable?.store(storable?.proposed) }
       return complete(error, delegates.task, in: session)
     }
-    guard let proposed = storable?.proposed ?? unstorable(delegates) else {
+    guard let delegate = delegates.data, let proposed = storable?.proposed ?? unstorable(delegates) else {
       return complete(nil, delegates.task, in: session)
     }
     cachingDecision.withLock { $0 = .awaited(isExplicit: true) }
