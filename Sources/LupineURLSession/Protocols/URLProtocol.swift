@@ -123,6 +123,8 @@ open class URLProtocol: NSObject {
 
   /// The classes that were passed to `registerClass(_:)`, in the order of their registration.
   private static let registered = Mutex<[URLProtocol.Type]>([])
+  /// Whether `registered` contains classes. Read without the lock at the start of each task.
+  private static let hasRegistered = Atomic(false)
 
   /// Registers a class that may answer the requests of all sessions. Sessions ask this class before the classes that were
   /// registered earlier. Returns false, without effect, if `protocolClass` isn't a subclass of `URLProtocol`.
@@ -132,17 +134,21 @@ open class URLProtocol: NSObject {
     registered.withLock { types in
       types.removeAll { $0 == type }
       types.append(type)
+      hasRegistered.store(true, ordering: .relaxed)
     }
     return true
   }
 
   /// Removes a registered class, so that it answers no new requests. Its existing objects continue to answer their requests.
   open class func unregisterClass(_ protocolClass: AnyClass) {
-    registered.withLock { types in types.removeAll { $0 == protocolClass } }
+    registered.withLock { types in
+      types.removeAll { $0 == protocolClass }
+      hasRegistered.store(!types.isEmpty, ordering: .relaxed)
+    }
   }
 
   /// Whether at least one class is registered.
-  static var hasRegisteredClass: Bool { registered.withLock { !$0.isEmpty } }
+  static var hasRegisteredClass: Bool { hasRegistered.load(ordering: .relaxed) }
 
   /// Returns the class that answers the task's request. Returns nil if no class does, so that the request is sent over the network.
   static func answering(_ task: URLSessionTask, among types: [URLProtocol.Type]) -> URLProtocol.Type? {
