@@ -27,7 +27,7 @@ import Testing
         if seconds > 0.001 { #expect(error.phase == .firstByte && error.progress == .sent) }
         // The engine measures the interval, because this test itself may have to wait for a thread.
         let elapsed = try #require(response.metrics).taskInterval.duration
-        #expect(elapsed >= seconds && elapsed < seconds + 60)
+        #expect(elapsed >= seconds)
         #expect(response.response == nil)
       }
     }
@@ -90,7 +90,7 @@ import Testing
         #expect(error.phase == .receive)
         #expect(response.data?.count ?? 0 > 1)
         let elapsed = try #require(response.metrics).taskInterval.duration
-        #expect(elapsed >= 5 && elapsed < 60)
+        #expect(elapsed >= 5)
       }
     }
   }
