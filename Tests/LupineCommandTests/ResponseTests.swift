@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import LupineTestSupport
 import Testing
 
 @Suite("Responses that the command writes", .timeLimit(.minutes(10)))
@@ -121,14 +122,14 @@ struct ResponseTests {
 
   /// Reads the descriptor to its end on a thread of its own, closes the descriptor, and returns the text.
   private static func allText(from descriptor: CInt) async -> String {
-    await withCheckedContinuation { continuation in
-      Thread.detachNewThread {
-        var text: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while case let count = read(descriptor, &buffer, buffer.count), count > 0 { text += buffer[..<count] }
-        close(descriptor)
-        continuation.resume(returning: String(decoding: text, as: UTF8.self))
-      }
+    let texts = Recorder<String>()
+    Thread.detachNewThread {
+      var text: [UInt8] = []
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      while case let count = read(descriptor, &buffer, buffer.count), count > 0 { text += buffer[..<count] }
+      close(descriptor)
+      texts.record(String(decoding: text, as: UTF8.self))
     }
+    return await texts.next() ?? ""
   }
 }
