@@ -12,9 +12,9 @@ import Testing
     let server = try OriginServer.serving { DemoRoutes.reply(to: $0) }
     let five = try await AF.request("\(server.url)/json").serializingString().value
     #expect(five.contains("lupine"))
-    let four = await withCheckedContinuation { continuation in
+    let four = await firstValue { (completion: @escaping @Sendable (String?) -> Void) in
       Alamofire.request("\(server.url)/json").responseString(queue: .global()) { response in
-        continuation.resume(returning: response.result.value)
+        completion(response.result.value)
       }
     }
     #expect(four == five)

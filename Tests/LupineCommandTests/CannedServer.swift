@@ -33,11 +33,6 @@ final class CannedServer: Sendable {
     try self.init(Socket.listenOnLoopback(backlog: isDeaf ? 0 : 16), replies, answersWhen: condition)
   }
 
-  /// Creates a server that sends each reply as soon as the bytes of the request that it has received satisfy `condition`.
-  convenience init(replies: [String], answersWhen condition: @escaping @Sendable (String) -> Bool) throws {
-    try self.init(Socket.listenOnLoopback(backlog: 16), replies, answersWhen: condition)
-  }
-
   /// Creates a server that sends the replies on an abstract Unix socket instead of a port.
   convenience init(abstractName: String, replies: [String]) throws {
     guard let address = SocketAddress(socketPath: "@\(abstractName)") else { throw CannotListen() }

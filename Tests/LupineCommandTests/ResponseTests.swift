@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import LupineTestSupport
 import Testing
 
 @Suite("Responses that the command writes", .timeLimit(.minutes(10)))
@@ -104,16 +105,31 @@ struct ResponseTests {
     var (main, side): (CInt, CInt) = (-1, -1)
     var size = winsize(ws_row: 20, ws_col: 60, ws_xpixel: 0, ws_ypixel: 0)
     try #require(openpty(&main, &side, nil, nil, &size) == 0)
-    defer { close(main) }
+    let ends = (main: main, side: side)
     // Close-on-exec, because a program that another test starts would keep the terminal open.
     for end in [main, side] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let run = try await lupine(arguments, standardError: side)
+    // The text is read while the command runs, because a terminal buffers only about 4 KB, less than a slow command draws.
+    async let text = Self.allText(from: ends.main)
+    let run: Run
+    do {
+      // The text ends when no process has this end open.
+      defer { close(ends.side) }
+      run = try await lupine(arguments, standardError: ends.side)
+    }
     #expect(run.status == 0)
-    close(side)
-    // A terminal buffers about 4 KB, which is more than the command draws in one second.
-    var text: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    while case let count = read(main, &buffer, buffer.count), count > 0 { text += buffer[..<count] }
-    return String(decoding: text, as: UTF8.self)
+    return await text
+  }
+
+  /// Reads the descriptor to its end on a thread of its own, closes the descriptor, and returns the text.
+  private static func allText(from descriptor: CInt) async -> String {
+    let texts = Recorder<String>()
+    Thread.detachNewThread {
+      var text: [UInt8] = []
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      while case let count = read(descriptor, &buffer, buffer.count), count > 0 { text += buffer[..<count] }
+      close(descriptor)
+      texts.record(String(decoding: text, as: UTF8.self))
+    }
+    return await texts.next() ?? ""
   }
 }

@@ -178,8 +178,11 @@ import Testing
       }
       return .text("welcome")
     }
-    let answered = await manager.request(server.url).authenticate(user: "user", password: "pass").string()
-    #expect(answered.value == "welcome")
+    // The request starts only after its credential has been set. The challenge could arrive earlier otherwise.
+    manager.startRequestsImmediately = false
+    let request = manager.request(server.url).authenticate(user: "user", password: "pass")
+    request.resume()
+    #expect(await request.string().value == "welcome")
     let header = try #require(Request.authorizationHeader(user: "user", password: "pass"))
     #expect(header.key == "Authorization" && header.value == "Basic dXNlcjpwYXNz")
     let again = makeManager()

@@ -88,16 +88,16 @@ import Testing
         ? Reply(fields: ["Content-Type": "application/x-plist"], .bytes(Array(list))) : DemoRoutes.reply(to: request)
     }
     let manager = makeManager()
-    let name = await withCheckedContinuation { continuation in
+    let name = await firstValue { (completion: @escaping @Sendable (String?) -> Void) in
       manager.request("\(server.url)/json").responseJSON(queue: .global()) { response in
         let object = response.result.value as? [String: Any]
-        continuation.resume(returning: object?["name"] as? String)
+        completion(object?["name"] as? String)
       }
     }
     #expect(name == "lupine")
-    let value = await withCheckedContinuation { continuation in
+    let value = await firstValue { (completion: @escaping @Sendable (String?) -> Void) in
       manager.request("\(server.url)/plist").responsePropertyList(queue: .global()) { response in
-        continuation.resume(returning: (response.value as? [String: String])?["a"])
+        completion((response.value as? [String: String])?["a"])
       }
     }
     #expect(value == "b")
@@ -128,21 +128,21 @@ import Testing
       request.path == "/user" ? .json(["name": "mattt"]) : .json([["name": "a"], ["name": "b"]])
     }
     let manager = makeManager()
-    let user = await withCheckedContinuation { continuation in
+    let user = await firstValue { (completion: @escaping @Sendable (User?) -> Void) in
       manager.request("\(server.url)/user").responseObject { (response: DataResponse<User>) in
-        continuation.resume(returning: response.result.value)
+        completion(response.result.value)
       }
     }
     #expect(user?.name == "mattt")
-    let users = await withCheckedContinuation { continuation in
+    let users = await firstValue { (completion: @escaping @Sendable ([User]?) -> Void) in
       manager.request("\(server.url)/users").responseCollection { (response: DataResponse<[User]>) in
-        continuation.resume(returning: response.result.value)
+        completion(response.result.value)
       }
     }
     #expect(users?.map(\.name) == ["a", "b"])
-    let refused = await withCheckedContinuation { continuation in
+    let refused = await firstValue { (completion: @escaping @Sendable ((any Error)?) -> Void) in
       manager.request("\(server.url)/users").responseObject { (response: DataResponse<User>) in
-        continuation.resume(returning: response.error)
+        completion(response.error)
       }
     }
     #expect(refused is User.Malformed)

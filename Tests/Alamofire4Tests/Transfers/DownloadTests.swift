@@ -43,9 +43,9 @@ import Testing
     #expect(response.value?.contains("lupine") == true && response.destinationURL == nil)
     #expect(FileManager.default.fileExists(atPath: file.path))
     #expect(await download.serialized(DownloadRequest.dataResponseSerializer()).value?.isEmpty == false)
-    let name = await withCheckedContinuation { continuation in
+    let name = await firstValue { (completion: @escaping @Sendable (String?) -> Void) in
       download.responseJSON(queue: .global()) { response in
-        continuation.resume(returning: (response.value as? [String: Any])?["name"] as? String)
+        completion((response.value as? [String: Any])?["name"] as? String)
       }
     }
     #expect(name == "lupine")

@@ -7,6 +7,8 @@ import Testing
 @testable import Alamofire4
 
 @Suite(.timeLimit(.minutes(5))) struct MultipartTests {
+  private typealias Encoding = SessionManager.MultipartFormDataEncodingResult
+
   private let server: OriginServer
   private let folder: Folder
   private let manager = makeManager()
@@ -16,13 +18,11 @@ import Testing
     folder = try Folder()
   }
 
-  private func upload(
-    threshold: UInt64, _ fill: @escaping (MultipartFormData) -> Void
-  ) async -> SessionManager.MultipartFormDataEncodingResult {
-    await withCheckedContinuation { continuation in
+  private func upload(threshold: UInt64, _ fill: @escaping (MultipartFormData) -> Void) async -> Encoding {
+    await firstValue { completion in
       manager.upload(
-        multipartFormData: fill, usingThreshold: threshold, to: "\(server.url)/echo", queue: .global()
-      ) { continuation.resume(returning: $0) }
+        multipartFormData: fill, usingThreshold: threshold, to: "\(server.url)/echo", queue: .global(),
+        encodingCompletion: completion)
     }
   }
 
@@ -56,10 +56,10 @@ import Testing
     configuration.lupineBackground.directory = folder.url
     let manager = SessionManager(configuration: configuration)
     let url = "\(server.url)/echo"
-    let result = await withCheckedContinuation { continuation in
+    let result = await firstValue { (completion: @escaping @Sendable (Encoding) -> Void) in
       manager.upload(
-        multipartFormData: { $0.append(Data("value".utf8), withName: "field") }, to: url, queue: .global()
-      ) { continuation.resume(returning: $0) }
+        multipartFormData: { $0.append(Data("value".utf8), withName: "field") }, to: url, queue: .global(),
+        encodingCompletion: completion)
     }
     guard case .success(let request, true, _?) = result else { return #expect(Bool(false), "\(result)") }
     #expect(await request.object()["body"]?.contains("name=\"field\"\r\n\r\nvalue\r\n") == true)
@@ -81,10 +81,10 @@ import Testing
   func request() async throws {
     let request = try URLRequest(url: "\(server.url)/echo", method: .put, headers: ["Content-Type": "text/plain"])
     let manager = manager
-    let result = await withCheckedContinuation { continuation in
-      manager.upload(multipartFormData: { $0.append(Data("v".utf8), withName: "n") }, with: request, queue: .global()) {
-        continuation.resume(returning: $0)
-      }
+    let result = await firstValue { (completion: @escaping @Sendable (Encoding) -> Void) in
+      manager.upload(
+        multipartFormData: { $0.append(Data("v".utf8), withName: "n") }, with: request, queue: .global(),
+        encodingCompletion: completion)
     }
     guard case .success(let upload, _, _) = result else { return #expect(Bool(false), "\(result)") }
     #expect(await upload.object()["method"] == "PUT")

@@ -283,9 +283,7 @@ import Testing
       try await withFolder { folder in
         let session = Session(startRequestsImmediately: false, requestSetup: .eager)
         let request = session.download(origin.url, to: into(folder))
-        let task = await withCheckedContinuation { continuation in
-          request.onURLSessionTaskCreation(on: .global()) { continuation.resume(returning: $0) }
-        }
+        let task = await firstValue { request.onURLSessionTaskCreation(on: .global(), perform: $0) }
         #expect(task is URLSessionDownloadTask && task.state == .suspended)
         request.resume()
         #expect(await request.serializingString().response.value == "here")
@@ -297,8 +295,6 @@ import Testing
 
 extension DownloadRequest {
   func responseURLOutcome() async -> AFDownloadResponse<URL> {
-    await withCheckedContinuation { continuation in
-      responseURL(queue: underlyingQueue) { continuation.resume(returning: $0) }
-    }
+    await firstValue { responseURL(queue: underlyingQueue, completionHandler: $0) }
   }
 }

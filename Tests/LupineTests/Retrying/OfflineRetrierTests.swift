@@ -28,6 +28,8 @@ struct OfflineRetrierTests {
     }
 
     private let state = Mutex(State())
+    /// Locked while reports are delivered, so that each handler receives them in the order of the network's changes.
+    private let delivery = Mutex(())
 
     static func state(isOnline: Bool) -> NetworkState {
       var state = NetworkState()
@@ -46,22 +48,27 @@ struct OfflineRetrierTests {
       NetworkSource(
         current: { Self.state(isOnline: self.state.withLock { $0.isOnline }) },
         watch: { handler in
-          let (number, isOnline) = self.state.withLock { state in
-            state.count += 1
-            state.handlers[state.count] = handler
-            return (state.count, state.isOnline)
+          let number = self.delivery.withLock { _ in
+            let (number, isOnline) = self.state.withLock { state in
+              state.count += 1
+              state.handlers[state.count] = handler
+              return (state.count, state.isOnline)
+            }
+            handler(Self.state(isOnline: isOnline))
+            return number
           }
-          handler(Self.state(isOnline: isOnline))
           return Watch { self.state.withLock { $0.handlers[number] = nil } }
         })
     }
 
     func set(isOnline: Bool) {
-      let handlers = state.withLock { state in
-        state.isOnline = isOnline
-        return Array(state.handlers.values)
+      delivery.withLock { _ in
+        let handlers = state.withLock { state in
+          state.isOnline = isOnline
+          return Array(state.handlers.values)
+        }
+        for handler in handlers { handler(Self.state(isOnline: isOnline)) }
       }
-      for handler in handlers { handler(Self.state(isOnline: isOnline)) }
     }
   }
 

@@ -33,9 +33,10 @@ import Testing
       let queue = DispatchQueue(label: "completions")
       let key = DispatchSpecificKey<Int>()
       queue.setSpecific(key: key, value: 1)
-      let (response, isOnQueue) = await withCheckedContinuation { continuation in
+      let (response, isOnQueue) = await firstValue {
+        (completion: @escaping @Sendable ((AFDataResponse<Document>, Bool)) -> Void) in
         session.request(url).validate().responseDecodable(of: Document.self, queue: queue) { response in
-          continuation.resume(returning: (response, DispatchQueue.getSpecific(key: key) == 1))
+          completion((response, DispatchQueue.getSpecific(key: key) == 1))
         }
       }
       #expect(isOnQueue)

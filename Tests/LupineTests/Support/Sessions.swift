@@ -64,7 +64,7 @@ extension Session {
   /// The requests of the session that haven't finished.
   var running: Set<Request> {
     get async {
-      await withCheckedContinuation { continuation in withAllRequests { continuation.resume(returning: $0) } }
+      await firstValue { withAllRequests(perform: $0) }
     }
   }
 }

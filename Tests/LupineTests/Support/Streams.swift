@@ -36,9 +36,7 @@ extension Recorder {
 
 /// Calls `body` on a new thread, so that `body` may block the thread, and returns the result.
 func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-  await withCheckedContinuation { continuation in
-    Thread.detachNewThread { continuation.resume(returning: body()) }
-  }
+  await firstValue { completion in Thread.detachNewThread { completion(body()) } }
 }
 
 /// Calls `body` with a server that sends each chunk of its response body when the chunk's gate is open, and ends the body when
