@@ -20,8 +20,10 @@ extension EngineRequest {
   }
 
   /// The properties that determine how the engine treats the request. Computed in one pass over the request's fields.
-  var traits: Traits {
-    let fields = fields
+  var traits: Traits { traits(of: fields) }
+
+  // The fields are a parameter, so that they are borrowed instead of copied.
+  private func traits(of fields: Fields) -> Traits {
     var traits = Traits()
     var (hasExpect, hasUpgrade, hasConnection) = (false, false, false)
     for position in fields.indices {
@@ -53,7 +55,6 @@ extension EngineRequest {
   func writeHead(
     _ traits: Traits, isExpecting: Bool, for key: PoolKey, into buffer: consuming [UInt8]
   ) throws(WireError) -> [UInt8] {
-    let fields = fields
     var bytes = buffer
     bytes.removeAll(keepingCapacity: true)
     try HeadSerializer.appendRequestLine(method: method, target: key.route.target(of: uri), to: &bytes)
@@ -62,10 +63,7 @@ extension EngineRequest {
     } else {
       bytes += try key.hostLine.get()
     }
-    for position in fields.indices
-    where !traits.hasRoles || isSent(fields.role(at: position), isExpecting: isExpecting) {
-      try HeadSerializer.appendLine(position, of: fields, to: &bytes)
-    }
+    try append(fields, traits, isExpecting: isExpecting, to: &bytes)
     if !traits.offersUpgrade { try writeFraming(sentCoding(traits), to: &bytes) }
     if case .forward(let proxy) = key.route, let credentials = proxyCredentials(proxy) {
       // A forwarding proxy receives the credentials with each request. A tunnel's proxy received them in the handshake.
@@ -73,6 +71,16 @@ extension EngineRequest {
     }
     HeadSerializer.appendEnd(to: &bytes)
     return bytes
+  }
+
+  // Appends those of the caller's fields that are sent.
+  private func append(
+    _ fields: Fields, _ traits: Traits, isExpecting: Bool, to bytes: inout [UInt8]
+  ) throws(WireError) {
+    for position in fields.indices
+    where !traits.hasRoles || isSent(fields.role(at: position), isExpecting: isExpecting) {
+      try HeadSerializer.appendLine(position, of: fields, to: &bytes)
+    }
   }
 
   private func proxyCredentials(_ proxy: Proxy) -> String? {

@@ -5,14 +5,16 @@ public import LupineWire
 
 /// An HTTP request that an `Engine` executes.
 public struct EngineRequest: Sendable {
+  // The accessors of large properties yield, so that reading a part of a property doesn't copy the rest.
+
   /// The request method, a token such as "GET".
   public var method: String {
-    get { storage.parts.method }
+    _read { yield storage.parts.method }
     _modify { yield &parts.method }
   }
   /// The URI to request.
   public var uri: URI {
-    get { storage.parts.uri }
+    _read { yield storage.parts.uri }
     _modify { yield &parts.uri }
   }
   /// The header fields, which are sent in this order after Host.
@@ -24,7 +26,7 @@ public struct EngineRequest: Sendable {
   /// With `Expect: 100-continue`, the engine waits for the server's `100 Continue`, at most `timeouts.awaitContinue`, before it
   /// sends the body. If the server responds with 417, the engine sends the request again without the expectation.
   public var fields: Fields {
-    get { storage.parts.fields }
+    _read { yield storage.parts.fields }
     _modify { yield &parts.fields }
   }
   /// The request body. Empty by default.
@@ -33,7 +35,7 @@ public struct EngineRequest: Sendable {
   /// instead. The engine sends the data unchanged once the server has switched protocols (101). The response body then contains the
   /// data that the server sends in that protocol.
   public var body: RequestBody {
-    get { storage.parts.body }
+    _read { yield storage.parts.body }
     _modify { yield &parts.body }
   }
   /// The content coding with which the engine compresses the request body as it sends it, or nil (the default) for none. With a
@@ -44,7 +46,7 @@ public struct EngineRequest: Sendable {
   }
   /// The time limits of the exchange and its phases.
   public var timeouts: Timeouts {
-    get { storage.parts.timeouts }
+    _read { yield storage.parts.timeouts }
     _modify { yield &parts.timeouts }
   }
   /// Whether the engine decodes a response body with a Content-Encoding before it delivers the body. True by default.
