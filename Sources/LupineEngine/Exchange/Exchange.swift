@@ -258,12 +258,11 @@ final class Exchange {
   /// Delivers the response head to the sink, and returns the sink's decision about the body. Throws an error if the sink wants the
   /// body, but the body has too many codings or an unknown one, or the head declares a body longer than the request permits.
   func receive(
-    head: ResponseHead, framing: BodyFraming, transferCodings: [TransferCoding]
+    head: consuming ResponseHead, framing: BodyFraming, transferCodings: [TransferCoding]
   ) throws(Failure) -> BodyDisposition {
     response = .receiving(framing)
     metrics.responseHeadBytes = head.byteCount
     let contentCodings = decodedCodings(of: head)
-    var head = head
     // If the codings are refused, the body isn't delivered, so the delivered length isn't `Content-Length`.
     head.isContentDecoded = (try? contentCodings.get().isEmpty) != true
     // The sink decides first, because the coding of a discarded body, such as that of a redirect, doesn't matter.

@@ -149,11 +149,12 @@ extension Shard {
   }
 
   private func receive(
-    _ head: ResponseHead, _ framing: BodyFraming, _ codings: [TransferCoding], _ exchange: Exchange,
+    _ head: consuming ResponseHead, _ framing: BodyFraming, _ codings: [TransferCoding], _ exchange: Exchange,
     _ connection: Connection
   ) throws(Failure) {
-    trace(.headReceived(exchange: exchange.id, status: head.status))
-    if head.status == 417, exchange.isExpecting, exchange.body.isReplayable {
+    let status = head.status
+    trace(.headReceived(exchange: exchange.id, status: status))
+    if status == 417, exchange.isExpecting, exchange.body.isReplayable {
       // RFC 9110 §10.1.1: the request is repeated without the expectation that the server can't meet.
       detach(exchange, connection, notifies: false)
       return sendAgain(exchange, isExpecting: false)
