@@ -74,7 +74,7 @@ public final class Engine: Sendable {
     _ request: consuming EngineRequest, to sink: any ResponseSink, windowBytes: Int = .max
   ) -> ExchangeHandle {
     precondition(windowBytes >= 0, "a window must not be negative")
-    let shard = shard(for: request.uri.origin)
+    let shard = shard(for: request)
     return submit(request, to: sink, windowBytes: windowBytes, on: shard)
   }
 
@@ -164,9 +164,9 @@ public final class Engine: Sendable {
     shards.count == 1 ? 0 : Int(UInt(bitPattern: origin.hashValue) % UInt(shards.count))
   }
 
-  /// Returns the event loop that executes a request to an origin.
-  func shard(for origin: Origin) -> LoopShard {
-    let first = index(of: origin)
+  /// Returns the event loop that executes a request.
+  func shard(for request: EngineRequest) -> LoopShard {
+    let first = index(of: request.uri.origin)
     guard configuration.loopsPerOrigin > 1 else { return shards[first] }
     let candidates = (0..<configuration.loopsPerOrigin).map { shards[(first + $0) % shards.count] }
     // A caller on one of the loops stays on its loop. Other callers use the loops in rotation.

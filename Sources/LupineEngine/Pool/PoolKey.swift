@@ -60,7 +60,10 @@ struct PoolKey: Hashable, Sendable {
     content = Content(origin, route, tls, traits, exclusiveTo: nil)
   }
 
-  var origin: Origin { content.origin }
+  // Yields, so that a comparison doesn't copy the origin.
+  var origin: Origin {
+    _read { yield content.origin }
+  }
   /// The route of the connections to the origin. Requests with different proxies, or with different credentials for a proxy, never
   /// share a connection.
   var route: Route { content.route }

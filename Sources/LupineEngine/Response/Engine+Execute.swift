@@ -67,7 +67,7 @@ extension Engine {
     var metrics: [ExchangeMetrics] = []
     while true {
       let collector = ResponseCollector(
-        on: shard(for: request.uri.origin), redirecting: redirects == nil ? nil : .init(chain: chain, request: request))
+        on: shard(for: request), redirecting: redirects == nil ? nil : .init(chain: chain, request: request))
       let (result, measured) = await collector.run(request, by: self)
       metrics.append(measured)
       let response = try result.get()

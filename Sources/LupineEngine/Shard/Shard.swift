@@ -244,14 +244,13 @@ final class Shard {
 
   private func key(of submission: Submission) throws(Failure) -> PoolKey {
     let request = submission.request
-    let origin = request.uri.origin
     guard let extras = request.extras?.value else {
-      let key = try keys.key(for: origin, originCount: pool.origins.count)
+      let key = try keys.key(for: request.uri.origin, originCount: pool.origins.count)
       return request.presentsIdentity ? key : key.anonymous
     }
     var key =
-      if let own = extras.connection { try keys.key(for: origin, own) } else {
-        try keys.key(for: origin, originCount: pool.origins.count)
+      if let own = extras.connection { try keys.key(for: request.uri.origin, own) } else {
+        try keys.key(for: request.uri.origin, originCount: pool.origins.count)
       }
     if !request.presentsIdentity { key = key.anonymous }
     if let choice = extras.identityChoice { key = key.presenting(choice) }
