@@ -5,7 +5,8 @@ internal import LupineWire
 
 extension PoolState {
   /// The time at which the caller must call `expire`, or nil if no deadline is pending. Each event that the pool handles may change
-  /// this time.
+  /// this time. Inlined, because a call would copy the pool's state.
+  @inline(__always)
   var nextDeadline: Instant? {
     var next = shortage?.retry
     if let oldest = idle.first, case .idle(let until) = connections[oldest].state { next = min(next ?? until, until) }

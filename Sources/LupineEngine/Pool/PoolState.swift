@@ -338,7 +338,9 @@ struct PoolState: Sendable {
     connections[connection].uses += 1
   }
 
-  // Returns the reason why the pool doesn't keep an otherwise reusable connection, or nil if there is none.
+  // Returns the reason why the pool doesn't keep an otherwise reusable connection, or nil if there is none. Inlined, because a call
+  // would copy the pool's state.
+  @inline(__always)
   private func reasonToRetire(_ connection: Int, _ now: Instant) -> CloseReason? {
     if isShuttingDown { return .shutdown }
     if let usesMax = limits.usesPerConnectionMax, connections[connection].uses >= usesMax { return .usesLimit }
