@@ -28,12 +28,14 @@ struct Buffers {
       : free.popLast() ?? [UInt8](repeating: 0, count: Self.byteCount)
   }
 
-  /// Takes back a read buffer and keeps it for reuse. Ignores an empty array.
-  mutating func giveBack(_ buffer: consuming [UInt8]) {
-    if buffer.count == Self.bulkByteCount {
-      bulk = buffer
-    } else if !buffer.isEmpty, free.count < Self.freeCountMax {
-      free.append(buffer)
+  /// Takes back a read buffer and keeps it for reuse, leaving an empty array in its place. Ignores an empty array.
+  mutating func giveBack(_ buffer: inout [UInt8]) {
+    var taken: [UInt8] = []
+    swap(&taken, &buffer)
+    if taken.count == Self.bulkByteCount {
+      bulk = taken
+    } else if !taken.isEmpty, free.count < Self.freeCountMax {
+      free.append(taken)
     }
   }
 

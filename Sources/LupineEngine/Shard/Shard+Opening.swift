@@ -238,7 +238,7 @@ extension Shard {
 
   func continueHandshake(_ opening: Opening) {
     var ciphertext = buffers.borrow()
-    defer { buffers.giveBack(ciphertext) }
+    defer { buffers.giveBack(&ciphertext) }
     do {
       let progress = try opening.transport?.handshake(ciphertext: &ciphertext) ?? .waiting
       try opening.transport?.flush()

@@ -11,14 +11,14 @@ extension Shard {
   /// Reads the bytes that are available on a connection and processes them, up to `bytesPerTurnMax` in one iteration.
   func receive(_ connection: Connection) {
     var ciphertext = ciphertextBuffer(for: connection)
-    defer { buffers.giveBack(ciphertext) }
+    defer { buffers.giveBack(&ciphertext) }
     var total = 0
     var decodedBefore: UInt64?
     while total < Self.bytesPerTurnMax {
       do {
         let room = room(on: connection)
         var buffer = buffers.borrow(room)
-        defer { buffers.giveBack(buffer) }
+        defer { buffers.giveBack(&buffer) }
         let start = buffer.count - room
         switch try connection.transport.receive(into: &buffer, from: start, ciphertext: &ciphertext) {
         case .nothing: return receivedAll(connection)
@@ -190,8 +190,8 @@ extension Shard {
     var buffer = buffers.borrow()
     var ciphertext = ciphertextBuffer(for: connection)
     defer {
-      buffers.giveBack(buffer)
-      buffers.giveBack(ciphertext)
+      buffers.giveBack(&buffer)
+      buffers.giveBack(&ciphertext)
     }
     do {
       return switch try connection.transport.receive(into: &buffer, ciphertext: &ciphertext) {
@@ -243,7 +243,7 @@ extension Shard {
     for exchange: Exchange, _ body: (inout [UInt8]) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     var scratch = exchange.isDecoding ? buffers.borrow(Buffers.bulkByteCount) : []
-    defer { buffers.giveBack(scratch) }
+    defer { buffers.giveBack(&scratch) }
     return try body(&scratch)
   }
 

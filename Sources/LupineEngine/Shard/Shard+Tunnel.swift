@@ -34,7 +34,7 @@ extension Shard {
   func continueTunnel(_ opening: Opening) {
     var buffer = buffers.borrow()
     var unused: [UInt8] = []
-    defer { buffers.giveBack(buffer) }
+    defer { buffers.giveBack(&buffer) }
     do throws(Failure) {
       try opening.transport?.flush()
       while case .proxying = opening.state {
