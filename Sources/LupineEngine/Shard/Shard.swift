@@ -99,12 +99,12 @@ final class Shard {
     for exchange in restarted where !exchange.hasEnded { acquire(exchange) }
     var commands: [ShardCommand] = []
     swap(&commands, &backlog.commands)
-    for command in commands {
+    // Each command is moved out of the array, which keeps its memory but doesn't retain requests and sinks.
+    commands.reverse()
+    while let command = commands.popLast() {
       // After a command has stopped the shard, the remaining commands are refused, as later ones are.
       if case .stopped = life { inbox.refuse(command) } else { handle(command) }
     }
-    // Cleared, so that the array doesn't retain requests and sinks after their exchanges.
-    if !commands.isEmpty { commands.removeAll(keepingCapacity: true) }
     swap(&commands, &backlog.commands)
     // The deadlines of this iteration no longer apply once the shard has stopped.
     if case .stopped = life { return nil }
