@@ -72,6 +72,8 @@ struct PoolState: Sendable {
   var isShuttingDown = false
 
   var slots: [PoolKey: Int] = [:]
+  /// The index of the origin for which an exchange most recently requested a connection. Its record may have been removed since.
+  private var latest = 0
   var origins = Slots<PooledOrigin>()
   var connections = Slots<PooledConnection>()
   var waiters = Slots<Waiter>()
@@ -123,7 +125,7 @@ struct PoolState: Sendable {
     _ key: PoolKey, for exchange: ExchangeID, _ priority: ExchangePriority = .normal, now: Instant
   ) -> Acquisition {
     guard !isShuttingDown else { return .refused(.shuttingDown) }
-    let known = slots[key]
+    let known = slot(of: key)
     if let known, let newest = origins[known].idle.last, connections[newest].isFit(now) {
       useIdle(newest)
       return .use(id(of: newest))
@@ -324,6 +326,15 @@ struct PoolState: Sendable {
     } else if idle.count > limits.idleMax, let oldest = idle.first {
       closeConnection(oldest, .idleLimit, &actions)
     }
+  }
+
+  // Returns the index of the origin with this key, or nil if the pool doesn't know the origin. Checks the latest origin first,
+  // because consecutive requests often have the same origin.
+  private mutating func slot(of key: PoolKey) -> Int? {
+    if latest < origins.upperBound, origins[latest].key == key { return latest }
+    guard let slot = slots[key] else { return nil }
+    latest = slot
+    return slot
   }
 
   // Gives an idle connection to an exchange.
