@@ -12,7 +12,20 @@ internal import Synchronization
 package final class Resumptions: Sendable {
   private struct State {
     var isOpen = false
-    var tasks: [SuspendedTask] = []
+    /// The first collected task. Often it is the only one, so that no array is allocated.
+    var first: SuspendedTask?
+    var others: [SuspendedTask] = []
+
+    mutating func append(_ task: SuspendedTask) {
+      if first == nil { first = task } else { others.append(task) }
+    }
+
+    /// Removes the collected tasks and returns them.
+    mutating func take() -> (first: SuspendedTask?, others: [SuspendedTask]) {
+      var taken: [SuspendedTask] = []
+      swap(&taken, &others)
+      return (first.take(), taken)
+    }
   }
 
   /// The minimum number of tasks that another thread resumes together: 4. Fewer tasks are resumed directly, because waking one
@@ -29,7 +42,7 @@ package final class Resumptions: Sendable {
   /// Resumes a task when `resumeCollected` is called, or immediately if tasks aren't being collected.
   package func resume(_ task: SuspendedTask) {
     let waits = state.withLock { state in
-      if state.isOpen { state.tasks.append(task) }
+      if state.isOpen { state.append(task) }
       return state.isOpen
     }
     if !waits { task.resume() }
@@ -37,18 +50,18 @@ package final class Resumptions: Sendable {
 
   /// Resumes the collected tasks and stops collecting.
   package func resumeCollected() {
-    let tasks = state.withLock { state in
+    let (first, others) = state.withLock { state in
       state.isOpen = false
-      var taken: [SuspendedTask] = []
-      swap(&taken, &state.tasks)
-      return taken
+      return state.take()
     }
-    guard tasks.count >= Self.togetherMin else {
-      for task in tasks { task.resume() }
+    guard others.count + 1 >= Self.togetherMin else {
+      first?.resume()
+      for task in others { task.resume() }
       return
     }
     Task.detached {
-      for task in tasks { task.resume() }
+      first?.resume()
+      for task in others { task.resume() }
     }
   }
 }
