@@ -10,6 +10,8 @@ package struct SectionParser: Sendable {
   /// A complete head or trailer section. The buffer of `fields` contains all of the section's bytes, including the start line.
   package struct Section: Sendable {
     package let startLine: Range<UInt32>
+    /// The parsed start line of a response's head, or nil for a section of another kind.
+    let statusLine: StatusLine?
     package let fields: Fields
     /// The bytes as received if the section had line folds, or nil if it had none. In the buffer of `fields`, line folds are
     /// replaced with spaces.
@@ -33,6 +35,7 @@ package struct SectionParser: Sendable {
   private var scanned = 0  // the number of bytes already searched for line ends
   private var lineStart = 0
   private var startLine: Range<UInt32>?
+  private var statusLine: StatusLine?
   private var lines: [Fields.Line] = []
   private var folds: [Range<Int>] = []  // the line folds to replace with spaces
 
@@ -108,7 +111,7 @@ package struct SectionParser: Sendable {
     _ bytes: borrowing Span<UInt8>, _ line: Range<Int>, next: Int
   ) throws(WireError) -> Bool {
     if startLine == nil, kind != .trailers {
-      if kind == .response { try StatusLine.check(bytes, line) }
+      if kind == .response { statusLine = try StatusLine(bytes, line) }
       startLine = place(of: line)
     } else if line.isEmpty {
       return true
@@ -168,18 +171,20 @@ package struct SectionParser: Sendable {
 
   private mutating func makeSection(from bytes: consuming [UInt8]) -> Section {
     // Resets the state for the next section.
-    defer { (scanned, lineStart, startLine, folds) = (0, 0, nil, []) }
+    defer { (scanned, lineStart, startLine, statusLine, folds) = (0, 0, nil, nil, []) }
     var taken: [Fields.Line] = []
     swap(&taken, &lines)
     let (startLine, byteCount) = (startLine ?? 0..<0, bytes.count)
     guard !folds.isEmpty else {
       return Section(
-        startLine: startLine, fields: Fields(bytes: bytes, lines: taken), folded: nil, byteCount: byteCount)
+        startLine: startLine, statusLine: statusLine, fields: Fields(bytes: bytes, lines: taken), folded: nil,
+        byteCount: byteCount)
     }
     var unfolded = copy bytes
     for fold in folds { for index in fold { unfolded[index] = Byte.space } }
     return Section(
-      startLine: startLine, fields: Fields(bytes: unfolded, lines: taken), folded: bytes, byteCount: byteCount)
+      startLine: startLine, statusLine: statusLine, fields: Fields(bytes: unfolded, lines: taken), folded: bytes,
+      byteCount: byteCount)
   }
 
   private var tooLarge: WireError {

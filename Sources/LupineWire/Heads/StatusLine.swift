@@ -1,18 +1,14 @@
 // StatusLine: parses status-line = HTTP-version SP status-code SP [ reason-phrase ] (RFC 9112 §4).
 
 /// The parts of a valid status line.
-struct StatusLine {
+struct StatusLine: Sendable {
   let minorVersion: UInt8
   let status: Int
   let reason: Range<UInt32>
 
-  /// Throws an error if the status line is malformed. The space before an empty reason phrase may be missing, because many servers
-  /// omit it.
-  static func check(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) throws(WireError) {
-    _ = try StatusLine(bytes, line)
-  }
-
   // HTTP-version = "HTTP/" DIGIT "." DIGIT. The section parser has already checked "HTTP/".
+  /// Parses a status line, and throws an error if it is malformed. The space before an empty reason phrase may be missing, because
+  /// many servers omit it.
   init(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) throws(WireError) {
     let start = line.lowerBound
     guard line.count >= 8 else { throw .malformedStatusLine(offset: line.upperBound) }
@@ -45,10 +41,9 @@ struct StatusLine {
 }
 
 extension ResponseHead {
-  /// Creates the head of a response from a complete section, whose status line it parses.
-  init(_ section: SectionParser.Section) throws(WireError) {
-    let range = Int(section.startLine.lowerBound)..<Int(section.startLine.upperBound)
-    let line = try StatusLine(section.fields.bytes.span, range)
+  /// Creates the head of a response from a complete section, which must come from a parser of responses.
+  init(_ section: SectionParser.Section) {
+    guard let line = section.statusLine else { preconditionFailure("the section isn't the head of a response") }
     self.init(line, section)
   }
 }
