@@ -96,7 +96,7 @@ public struct ExchangeMetrics: Sendable {
   mutating func restart() {
     (requestStart, requestEnd, responseStart, responseEnd, end) = (nil, nil, nil, nil, nil)
     (requestHeadBytes, requestBodyBytes, responseHeadBytes, responseBodyBytes, decodedBodyBytes) = (0, 0, 0, 0, 0)
-    (isReusedConnection, closeReason) = (false, nil)
+    (isReusedConnection, closeReason, connection) = (false, nil, nil)
     replayCount += 1
   }
 

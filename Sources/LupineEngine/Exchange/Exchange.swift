@@ -28,9 +28,8 @@ final class Exchange {
   /// It may be earlier than the exchange's actual deadline, but never later.
   @exclusivity(unchecked) var armedDeadline: Instant?
 
-  /// The measurements of the exchange so far. `finalMetrics` adds the connection's measurements.
+  /// The measurements of the exchange so far, including those of its connection.
   @exclusivity(unchecked) var metrics: ExchangeMetrics
-  @exclusivity(unchecked) private var record: ConnectionRecord?
   /// The ticket that the exchange got when it began to wait in the pool's queue. Only the pool knows whether the exchange is still
   /// waiting.
   @exclusivity(unchecked) var ticket: Ticket?
@@ -117,30 +116,23 @@ final class Exchange {
 
   /// Records the times of a failed attempt to open a connection.
   func note(_ opening: OpeningTimes) {
-    record = ConnectionRecord(id: nil, opening: opening)
+    metrics.connection = ConnectionRecord(id: nil, opening: opening)
   }
 
   /// Records the connection of an exchange that ends before its request is sent.
   func noteUnsent(on connection: Connection) {
-    record = connection.record
+    metrics.connection = connection.record
     metrics.isReusedConnection = connection.mayBeStale
   }
 
   /// Assigns a connection to the exchange until its response is complete.
   func begin(on connection: Connection, now: Instant) {
     self.connection = connection
-    record = connection.record
+    metrics.connection = connection.record
     metrics.isReusedConnection = connection.mayBeStale
     metrics.requestStart = now
     metrics.requestHeadBytes = headBytes.count
     enter(.send, now: now)
-  }
-
-  /// The measurements of an exchange that has ended, including those of its connection.
-  var finalMetrics: ExchangeMetrics {
-    var metrics = metrics
-    metrics.connection = record
-    return metrics
   }
 
   /// Whether the request body has bytes left to send, now or after its producer has written more.
@@ -385,7 +377,6 @@ final class Exchange {
     connection = nil
     decoder = nil
     isDecoding = false
-    record = nil
     metrics.restart()
     enter(.setup, now: now)
     waited = .zero

@@ -306,7 +306,7 @@ final class Shard {
     exchange.metrics.end = now
     trace(.exchangeEnded(exchange: exchange.id, error: result.failure))
     buffers.giveBackHead(exchange.giveUpHeadBuffer())
-    exchange.sink.finish(result, exchange.finalMetrics)
+    exchange.sink.finish(result, exchange.metrics)
   }
 }
 
