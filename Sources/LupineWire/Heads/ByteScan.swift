@@ -62,15 +62,16 @@ enum ByteScan {
     }
   }
 
-  // Skips letters and "-" eight at a time, because nearly all names consist only of these. Stops at any other byte, and before
-  // the last bytes if there are fewer than eight.
+  // Skips letters and "-" eight at a time, because nearly all names consist only of these. Stops at any other byte. If there are
+  // fewer than eight bytes in all, returns `start`.
   @inline(__always)
   private static func firstUnusual(in bytes: borrowing Span<UInt8>, from start: Int) -> Int {
     var index = start
-    // SAFETY: each load reads 8 bytes at `index`, and the loop's condition keeps index + 8 within the span.
+    // SAFETY: each load reads 8 bytes at `index` or `last`, and neither exceeds `last`, the eighth byte from the end.
     bytes.withUnsafeBufferPointer { buffer in
       let raw = UnsafeRawBufferPointer(buffer)
-      while index <= buffer.count - 8 {
+      let last = raw.count - 8
+      while index <= last {
         let marks = unusualBytes(UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)))
         if marks != 0 {
           index += marks.trailingZeroBitCount / 8
@@ -78,6 +79,11 @@ enum ByteScan {
         }
         index &+= 8
       }
+      // The last eight bytes include a shorter rest. The marks of the bytes before the rest are shifted out.
+      guard last >= 0, index < raw.count else { return }
+      let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: last, as: UInt64.self))
+      let marks = unusualBytes(word) >> UInt64(8 * (index - last))
+      index = marks == 0 ? raw.count : index + marks.trailingZeroBitCount / 8
     }
     return index
   }
