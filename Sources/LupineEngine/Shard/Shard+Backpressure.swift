@@ -39,9 +39,9 @@ extension Shard {
   /// Tells the poller for which events to watch the connection. While the exchange is paused, the poller doesn't watch for input.
   func updateInterest(_ connection: Connection) {
     guard !connection.isClosed else { return }
-    var wanted: Poller.Interest = connection.exchange?.isPaused == true ? [] : .readable
-    // If this iteration had no time to send everything, a later iteration continues when the socket is writable.
     let exchange = connection.exchange
+    var wanted: Poller.Interest = exchange?.isPaused == true ? [] : .readable
+    // If this iteration had no time to send everything, a later iteration continues when the socket is writable.
     let hasMore =
       connection.transport.unsentCount > 0
       || (exchange?.hasBodyToSend == true && exchange?.requestState != .awaitingProducer)
