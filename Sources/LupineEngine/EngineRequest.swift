@@ -109,13 +109,12 @@ public struct EngineRequest: Sendable {
     method: String = "GET", uri: URI, fields: Fields = Fields(), body: RequestBody = RequestBody(),
     timeouts: Timeouts = Timeouts()
   ) {
-    var parts = Parts(method: method, uri: uri, fields: fields, body: body, timeouts: timeouts)
+    storage = Storage(Parts(method: method, uri: uri, fields: fields, body: body, timeouts: timeouts))
     if let userInfo = uri.userInfo, !userInfo.isEmpty, !fields.contains("Authorization") {
       // user-pass = user-id ":" password (RFC 7617 §2). The colon is needed even if the URI has no password.
       let credentials = PercentCoding.decode(userInfo.utf8.contains(UInt8(ascii: ":")) ? userInfo : userInfo + ":")
-      parts.fields.append(name: "Authorization", value: BasicCredentials.fieldValue(userPass: credentials))
+      self.fields.append(name: "Authorization", value: BasicCredentials.fieldValue(userPass: credentials))
     }
-    storage = Storage(consume parts)
   }
 }
 
