@@ -57,8 +57,11 @@ struct Transport: ~Copyable {
     }
   }
 
+  /// Whether the socket may hold received bytes for which the poller reports no event.
+  var socketMayHoldMore: Bool { socket.mayHoldMore }
+
   /// Whether the TLS session, the socket or the kernel may hold received bytes for which the poller reports no event.
-  var mayHoldPlaintext: Bool { hasUnreadInput || hasFilledBuffer || socket.mayHoldMore }
+  var mayHoldPlaintext: Bool { hasUnreadInput || hasFilledBuffer || socketMayHoldMore }
 
   /// The number of TLS handshake messages, such as key updates, that the peer sent before the most recently received plaintext.
   var handshakeMessageCount: Int {

@@ -28,7 +28,7 @@ extension Shard {
           total += connection.key.isEncrypted ? cost(of: count, on: connection) : count
           // If sending has failed, reads to the end, because the peer may have responded before it closed the connection.
           connection.mayHoldMore =
-            count == room || connection.transport.socket.mayHoldMore || connection.hasPeerClosed
+            count == room || connection.transport.socketMayHoldMore || connection.hasPeerClosed
             || connection.sendFailure != nil
           process(connection, buffer.span.extracting(start..<start + count))
           // Decoded bytes count toward the budget too, because a body can expand by a factor of a thousand.
