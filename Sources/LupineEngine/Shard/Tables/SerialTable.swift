@@ -55,13 +55,13 @@ struct SerialTable<Value> {
     return nil
   }
 
-  private mutating func insert(_ value: Value, _ serial: UInt64) {
+  private mutating func insert(_ value: consuming Value, _ serial: UInt64) {
     if (count + 1) * 4 > places.count * 3 { grow() }
     place(value, serial)
     count += 1
   }
 
-  private mutating func place(_ value: Value, _ serial: UInt64) {
+  private mutating func place(_ value: consuming Value, _ serial: UInt64) {
     var position = home(of: serial)
     while places[position] != nil { position = (position + 1) & (places.count - 1) }
     places[position] = (serial, value)
