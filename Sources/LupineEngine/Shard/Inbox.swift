@@ -17,7 +17,7 @@ final class Inbox: Sendable {
   }
 
   /// Adds a command to the queue. May be called on any thread.
-  func send(_ command: ShardCommand) {
+  func send(_ command: consuming ShardCommand) {
     let isFirst = mailbox.post(command)
     // Checked after posting, so that no command is lost: either the closing shard has taken the command, or the sender sees
     // here that the inbox is closed.

@@ -12,9 +12,11 @@ public import Synchronization
   @inlinable public init() {}
 
   /// Appends a message. Returns whether the mailbox was empty, in which case the caller must wake the reader.
-  @inlinable public func post(_ message: Message) -> Bool {
-    messages.withLock {
-      $0.append(message)
+  @inlinable public func post(_ message: consuming Message) -> Bool {
+    // The message is moved through a variable, because the lock's closure can't consume a parameter.
+    var pending: Message? = message
+    return messages.withLock {
+      if let message = pending.take() { $0.append(message) }
       return $0.count == 1
     }
   }
