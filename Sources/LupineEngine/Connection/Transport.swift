@@ -92,7 +92,7 @@ struct Transport: ~Copyable {
   }
 
   /// Queues plaintext for sending. Encrypts it if the transport uses TLS.
-  mutating func queue(_ bytes: [UInt8]) throws(Failure) {
+  mutating func queue(_ bytes: consuming [UInt8]) throws(Failure) {
     if sentCount > 0 {
       // The sent bytes are removed, because a long body would otherwise accumulate here.
       outbox.removeFirst(sentCount)
