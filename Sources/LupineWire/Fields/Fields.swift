@@ -66,9 +66,7 @@ public struct Fields: Sendable {
 
   /// Replaces the first field line with this name, including the spelling of the name. If there is no such line, appends one.
   package mutating func set(name: String, value: String) {
-    guard let index = lines.firstIndex(where: { matches($0.name, name) }) else {
-      return append(name: name, value: value)
-    }
+    guard let index = firstPosition(of: name) else { return append(name: name, value: value) }
     let old = lines[index]
     let (start, end) = (old.name.lowerBound, old.value.upperBound)
     let middle = start + UInt32(name.utf8.count)
@@ -103,7 +101,7 @@ public struct Fields: Sendable {
 
   /// Returns the value of the first field line with this name, or nil if there is none.
   public func first(_ name: String) -> String? {
-    lines.first { matches($0.name, name) }.map { string($0.value) }
+    firstPosition(of: name).map { string(lines[$0].value) }
   }
 
   /// Returns the values of all field lines with this name, in order.
@@ -113,7 +111,7 @@ public struct Fields: Sendable {
 
   /// Returns the values of all field lines with this name, joined with ", " (RFC 9110 §5.3), or nil if there is no such line.
   public func list(_ name: String) -> String? {
-    guard let first = lines.firstIndex(where: { matches($0.name, name) }) else { return nil }
+    guard let first = firstPosition(of: name) else { return nil }
     return lines[(first + 1)...].reduce(string(lines[first].value)) { list, line in
       matches(line.name, name) ? "\(list), \(string(line.value))" : list
     }
@@ -129,7 +127,7 @@ public struct Fields: Sendable {
 
   /// Returns the bytes of the value of the first field line with this name, or nil if there is none.
   public func valueBytes(_ name: String) -> [UInt8]? {
-    lines.first { matches($0.name, name) }.map { Array(content($0.value)) }
+    firstPosition(of: name).map { Array(content(lines[$0].value)) }
   }
 
   /// Returns the positions of all field lines with this name, in order.
@@ -139,7 +137,7 @@ public struct Fields: Sendable {
 
   /// Returns whether there is a field line with this name.
   public func contains(_ name: String) -> Bool {
-    lines.contains { matches($0.name, name) }
+    firstPosition(of: name) != nil
   }
 
   /// Returns whether the field line at `position` has this name, which must be lowercase ASCII.
@@ -150,6 +148,13 @@ public struct Fields: Sendable {
   /// Returns whether the name of `line` equals `name`, ignoring case.
   private func hasName(_ line: Line, _ name: ArraySlice<UInt8>) -> Bool {
     content(line.name).elementsEqual(name) { Byte.lowercased($0) == Byte.lowercased($1) }
+  }
+
+  /// Returns the position of the first field line with this name, or nil if there is none.
+  private func firstPosition(of name: String) -> Int? {
+    // Compares the lengths first, because they differ for most lines.
+    let count = name.utf8.count
+    return lines.firstIndex { Int($0.nameCount) == count && matches($0.name, name) }
   }
 
   private func matches(_ range: Range<UInt32>, _ name: String) -> Bool {
