@@ -65,7 +65,6 @@ final class Exchange {
   ) throws(Failure) {
     id = submission.id
     self.submission = submission
-    self.key = key
     sink = submission.sink
     windowBytes = submission.windowBytes
     self.inbox = inbox
@@ -74,6 +73,7 @@ final class Exchange {
     isExpecting = traits.expectsContinue
     headBytes = try Self.head(
       of: submission.request, traits, isExpecting: traits.expectsContinue, for: key, into: headBuffer)
+    self.key = key  // after its last use, so that it is moved
     requestState = RequestState(traits, isExpecting: traits.expectsContinue)
     phaseStart = now
     metrics = ExchangeMetrics(start: now)
