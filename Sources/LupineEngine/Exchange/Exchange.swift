@@ -16,7 +16,6 @@ final class Exchange {
   @exclusivity(unchecked) var isTouched = false
   /// The serialized head of the request.
   @exclusivity(unchecked) private(set) var headBytes: [UInt8]
-  private let inbox: Inbox
   /// The engine's limits for decoding bodies. The request's `bodyBytesMax` applies in addition.
   private let codingLimits: CodingLimits
 
@@ -67,7 +66,6 @@ final class Exchange {
     self.submission = submission
     sink = submission.sink
     windowBytes = submission.windowBytes
-    self.inbox = inbox
     self.codingLimits = codingLimits
     traits = submission.request.traits
     isExpecting = traits.expectsContinue
@@ -364,7 +362,7 @@ final class Exchange {
 
   /// Resets the exchange, so that its request can be sent again. If `isExpecting` is false, the new head omits `Expect:
   /// 100-continue`.
-  func rewind(isExpecting: Bool, now: Instant) throws(Failure) {
+  func rewind(isExpecting: Bool, inbox: Inbox, now: Instant) throws(Failure) {
     abandonBody()
     body = try Self.source(of: request, traits, id, inbox)
     if self.isExpecting, !isExpecting {

@@ -284,7 +284,7 @@ final class Shard {
   /// Schedules an exchange's request to be sent again in the loop's next iteration. The exchange must have released its connection.
   func sendAgain(_ exchange: Exchange, isExpecting: Bool) {
     do {
-      try exchange.rewind(isExpecting: isExpecting, now: now)
+      try exchange.rewind(isExpecting: isExpecting, inbox: inbox, now: now)
     } catch {
       return fail(exchange, error)
     }
