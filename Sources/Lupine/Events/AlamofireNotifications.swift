@@ -14,39 +14,42 @@ import Synchronization
 /// session's other requests wait for them.
 public final class AlamofireNotifications: EventMonitor {
   private let center = NotificationCenter.default
-  /// The `userInfo` dictionary for the next notification, or nil while a notification is being posted with it.
-  private let userInfo = Mutex<UserInfo?>(UserInfo())
+  /// The notification to post next, or nil while it is being posted.
+  private let next = Mutex<ReusedNotification?>(ReusedNotification())
 
   /// Creates a monitor that posts notifications to `NotificationCenter.default`.
   public init() {}
 
   private func post(_ name: Notification.Name, about request: Request) {
-    var info: UserInfo?
-    userInfo.withLock { swap(&$0, &info) }
+    var reused: ReusedNotification?
+    next.withLock { swap(&$0, &reused) }
     // It is nil if another thread, or an observer that is being notified, is posting at the same time.
-    if info == nil { info = UserInfo() }
-    info?.value = request
-    center.post(name: name, object: nil, userInfo: info?.values)
-    info?.value = ()
-    userInfo.withLock { swap(&$0, &info) }
+    var notification = reused.take() ?? ReusedNotification()
+    notification.value.name = name
+    notification.subject = request
+    center.post(notification.value)
+    notification.subject = ()
+    reused = notification
+    next.withLock { swap(&$0, &reused) }
   }
 
-  // Unchecked because AnyHashable isn't Sendable. The only key is a String, which is Sendable. Only one thread at a time has the
-  // value.
-  /// A user info dictionary that is reused for all notifications, because creating a dictionary costs as much as posting a
-  /// notification. Replacing the value avoids hashing the key again. An observer that retains the dictionary has its own copy.
-  private struct UserInfo: @unchecked Sendable {
-    private(set) var values: [AnyHashable: Any]
+  // Unchecked because Notification isn't Sendable. Only one thread at a time has the value.
+  /// A notification that is reused, because creating its user info dictionary costs as much as posting it. Replacing the
+  /// dictionary's value avoids hashing the key again. An observer that retains the dictionary has its own copy.
+  private struct ReusedNotification: @unchecked Sendable {
+    var value: Notification
     private let index: Dictionary<AnyHashable, Any>.Index
 
     init() {
-      values = [Notification.requestKey: ()]
-      index = values.startIndex
+      let userInfo: [AnyHashable: Any] = [Notification.requestKey: ()]
+      value = Notification(name: Request.didResumeNotification, object: nil, userInfo: userInfo)
+      index = userInfo.startIndex
     }
 
-    var value: Any {
-      get { values.values[index] }
-      set { values.values[index] = newValue }
+    /// The value in the notification's user info dictionary.
+    var subject: Any {
+      get { value.userInfo?.values[index] as Any }
+      set { value.userInfo?.values[index] = newValue }
     }
   }
 
