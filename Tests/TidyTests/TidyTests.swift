@@ -126,6 +126,7 @@ import Testing
         "Sources/Alamofire4/Sessions/SessionManager.swift": 2,
         "Sources/Alamofire4/Support/Transferred.swift": 1,
         "Sources/Alamofire4/Trust/ServerTrustPolicy.swift": 1,
+        "Sources/Lupine/Concurrency/Concurrency.swift": 1,
         "Sources/Lupine/Requests/DataRequest.swift": 1,
         "Sources/Lupine/Streams/DataStreamRequest.swift": 1,
         "Sources/Lupine/Downloads/DownloadRequest.swift": 1,

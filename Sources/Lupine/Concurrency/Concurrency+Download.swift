@@ -28,14 +28,14 @@ public struct DownloadTask<Value: Sendable>: Sendable {
 
   /// The result of the download's response. Reading this property suspends the caller until the download has finished.
   public nonisolated(nonsending) var result: Result<Value, AFError> {
-    get async { await box.read(cancelling: requestToCancel) { $0.result } }
+    get async { await box.value(cancelling: requestToCancel).result }
   }
 
   /// The value of the download's response. Reading this property suspends the caller until the download has finished.
   ///
   /// - Throws: The response's `AFError`.
   public nonisolated(nonsending) var value: Value {
-    get async throws { try await box.read(cancelling: requestToCancel) { try $0.result.get() } }
+    get async throws { try await box.value(cancelling: requestToCancel).result.get() }
   }
 
   /// The request to cancel when the awaiting Swift task is cancelled, or nil if the request should continue in that case.

@@ -2,7 +2,6 @@
 
 public import Foundation
 import LupineURLSession
-import Synchronization
 
 /// A running data request. Swift tasks can await its response.
 ///
@@ -50,11 +49,14 @@ public struct DataTask<Value: Sendable>: Sendable {
   // specialized code.
 
   private nonisolated(nonsending) func awaitedResult() async -> Result<Value, AFError> {
-    await box.read(cancelling: requestToCancel) { $0.result }
+    await box.wait(cancelling: requestToCancel)
+    // Copies only the result out of the box.
+    guard let result = box.response?.result else { preconditionFailure("latch opened without a response") }
+    return result
   }
 
   private nonisolated(nonsending) func awaitedValue() async throws -> Value {
-    try await box.read(cancelling: requestToCancel) { try $0.result.get() }
+    try await awaitedResult().get()
   }
 
   /// The request to cancel when the awaiting Swift task is cancelled, or nil if the request should continue in that case.
@@ -194,37 +196,35 @@ extension DataRequest {
   }
 }
 
-/// Stores a response, which is set once and can be awaited any number of times. Setting and awaiting the response takes two locks
-/// per request, which cost less than a Swift task.
-final class ResponseBox<Value: Sendable>: Sendable {
-  private let content = Mutex<Value?>(nil)
+// Unchecked because the latch orders the accesses: the response is set before the latch opens, and read only afterward.
+/// Stores a response, which is set once and can be awaited any number of times. Setting and awaiting the response takes the latch's
+/// lock, which costs less than a Swift task.
+final class ResponseBox<Response: Sendable>: @unchecked Sendable {
+  // Not in a Mutex, because the deinit of a generic class would look up three types to destroy a Mutex.
+  /// The response, or nil before it has been stored. Read it only after `wait(cancelling:)` has returned.
+  private(set) var response: Response?
   private let latch: Latch
 
   /// Creates a box without a response. `queue` resumes the Swift tasks that wait for the response.
   init(on queue: SerialQueue) { latch = Latch(queue: queue) }
 
   /// Stores the response and resumes the Swift tasks that wait for it.
-  func fill(_ value: Value) {
-    content.withLock { $0 = value }
+  func fill(_ response: Response) {
+    self.response = response
     latch.open()
   }
 
-  /// Waits until the response has been stored, and returns the response. If the awaiting Swift task is cancelled, also cancels
-  /// `request`, unless `request` is nil.
-  nonisolated(nonsending) func value(cancelling request: Request?) async -> Value {
-    await read(cancelling: request) { $0 }
-  }
-
-  /// Waits until the response has been stored, and returns the part of it that `part` returns. Calls `part` while it holds the lock.
-  /// If the awaiting Swift task is cancelled, also cancels `request`, unless `request` is nil.
-  nonisolated(nonsending) func read<Part: Sendable>(
-    cancelling request: Request?, _ part: @Sendable (Value) throws -> Part
-  ) async rethrows -> Part {
+  /// Waits until the response has been stored. If the awaiting Swift task is cancelled, also cancels `request`, unless `request` is
+  /// nil.
+  nonisolated(nonsending) func wait(cancelling request: Request?) async {
     let cancel: (@Sendable () -> Void)? = if let request { { _ = request.cancel() } } else { nil }
     await latch.pass(onCancel: cancel)
-    return try content.withLock { content in
-      guard let content else { preconditionFailure("latch opened without a value") }
-      return try part(content)
-    }
+  }
+
+  /// Waits like `wait(cancelling:)`, and returns the response.
+  nonisolated(nonsending) func value(cancelling request: Request?) async -> Response {
+    await wait(cancelling: request)
+    guard let response else { preconditionFailure("latch opened without a response") }
+    return response
   }
 }
