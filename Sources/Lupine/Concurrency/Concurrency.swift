@@ -191,30 +191,45 @@ extension DataRequest {
     using serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool
   ) -> DataTask<Serializer.SerializedObject> {
     let box = ResponseBox<DataResponse<Serializer.SerializedObject, AFError>>(on: root)
-    response(queue: underlyingQueue, responseSerializer: serializer) { box.fill($0) }
+    // The response is stored before it is delivered, so that the closure that delivers it holds only the box.
+    append { [unowned self] in
+      let response = serialize(with: serializer)
+      let error = response.error
+      box.store(response)
+      return SerializedResponse(error: error) { replacement in
+        if let replacement, let response = box.response { box.store(response.failing(with: replacement)) }
+        box.open()
+      }
+    }
     return DataTask(request: self, box: box, shouldAutomaticallyCancel: shouldAutomaticallyCancel)
   }
 }
 
-// Unchecked because the latch orders the accesses: the response is set before the latch opens, and read only afterward.
-/// Stores a response, which is set once and can be awaited any number of times. Setting and awaiting the response takes the latch's
-/// lock, which costs less than a Swift task.
+// Unchecked because the request's steps store the response one after another, and the latch orders them before its readers.
+/// Stores a response, which can be awaited any number of times after the box has been opened. Opening the box and awaiting the
+/// response take the latch's lock, which costs less than a Swift task.
 final class ResponseBox<Response: Sendable>: @unchecked Sendable {
   // Not in a Mutex, because the deinit of a generic class would look up three types to destroy a Mutex.
-  /// The response, or nil before it has been stored. Read it only after `wait(cancelling:)` has returned.
+  /// The response, or nil before it has been stored. Swift tasks read it only after `wait(cancelling:)` has returned.
   private(set) var response: Response?
   private let latch: Latch
 
   /// Creates a box without a response. `queue` resumes the Swift tasks that wait for the response.
   init(on queue: SerialQueue) { latch = Latch(queue: queue) }
 
+  /// Stores the response, which replaces an earlier one. Must not be called after `open()`.
+  func store(_ response: consuming Response) { self.response = response }
+
+  /// Resumes the Swift tasks that wait for the response. Must be called only once.
+  func open() { latch.open() }
+
   /// Stores the response and resumes the Swift tasks that wait for it.
   func fill(_ response: Response) {
-    self.response = response
-    latch.open()
+    store(response)
+    open()
   }
 
-  /// Waits until the response has been stored. If the awaiting Swift task is cancelled, also cancels `request`, unless `request` is
+  /// Waits until the box has been opened. If the awaiting Swift task is cancelled, also cancels `request`, unless `request` is
   /// nil.
   nonisolated(nonsending) func wait(cancelling request: Request?) async {
     let cancel: (@Sendable () -> Void)? = if let request { { _ = request.cancel() } } else { nil }

@@ -192,7 +192,6 @@ public class DataRequest: Request, @unchecked Sendable {
   ) -> Self {
     append { [unowned self] in
       let response = serialize(with: serializer)
-      dataMonitors?.request(self, didParseResponse: response)
       return SerializedResponse(error: response.error) { [self] replacement in
         if let replacement {
           deliver(response.failing(with: replacement), on: queue, to: completionHandler)
@@ -204,7 +203,8 @@ public class DataRequest: Request, @unchecked Sendable {
     return self
   }
 
-  private func serialize<Serializer: DataResponseSerializerProtocol>(
+  /// Serializes the response, and notifies the monitors. Called on the serialization queue.
+  func serialize<Serializer: DataResponseSerializerProtocol>(
     with serializer: Serializer
   ) -> AFDataResponse<Serializer.SerializedObject> {
     // Read together, because each property would take the lock separately.
@@ -215,9 +215,11 @@ public class DataRequest: Request, @unchecked Sendable {
     let (result, duration) = serialized {
       try serializer.serialize(request: request, response: httpResponse, data: data, error: error)
     }
-    return DataResponse(
+    let response = DataResponse(
       request: request, response: httpResponse, data: data, metrics: metrics, serializationDuration: duration,
       result: result)
+    dataMonitors?.request(self, didParseResponse: response)
+    return response
   }
 
   /// Adds a handler that receives the response body as `Data`.
