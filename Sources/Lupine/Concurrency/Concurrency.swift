@@ -192,8 +192,9 @@ extension DataRequest {
   ) -> DataTask<Serializer.SerializedObject> {
     let box = ResponseBox<DataResponse<Serializer.SerializedObject, AFError>>(on: root)
     // The response is stored before it is delivered, so that the closure that delivers it holds only the box.
-    append { [unowned self] in
-      let response = serialize(with: serializer)
+    append { request in
+      guard let request = request as? DataRequest else { preconditionFailure("called by another request") }
+      let response = request.serialize(with: serializer)
       let error = response.error
       box.store(response)
       return SerializedResponse(error: error) { replacement in

@@ -7,7 +7,7 @@ import Synchronization
 extension Request {
   /// Adds a response handler. The first handler resumes the request, unless automatic resuming is turned off. If the request has
   /// already finished, the handler runs immediately.
-  func append(_ serialize: @escaping @Sendable () -> SerializedResponse) {
+  func append(_ serialize: @escaping @Sendable (Request) -> SerializedResponse) {
     let (isLate, isFirst) = mutableState.withLock { state in
       state.responses.append(ResponseHandler(serialize: serialize))
       let isFirst = !state.hasHadHandler
@@ -162,7 +162,7 @@ extension Request {
   /// before any response is delivered. Called on the serialization queue.
   func serializeRemaining() {
     while let handler = mutableState.withLock({ $0.responses.next }) {
-      let response = handler.serialize()
+      let response = handler.serialize(self)
       if let error = response.error,
         askRetriers(dueTo: error, then: { self.proceed(after: response, $0) })
       {

@@ -52,7 +52,7 @@ extension DataStreamRequest {
   public func asInputStream(bufferSize: Int = 1024) -> InputStream? {
     let feed = ResponseFeed(spareByteCount: bufferSize)
     add(feed)
-    append { [unowned self] in
+    append { [unowned self] _ in
       SerializedResponse(error: nil) { [unowned self] _ in feed.end(error) }
     }
     resume()
@@ -96,7 +96,7 @@ extension DataStreamRequest {
 
   private func add<Success, Failure>(_ handler: StreamHandler<Success, Failure>) -> Self {
     add(handler as any StreamConsumer)
-    append { [unowned self] in
+    append { [unowned self] _ in
       SerializedResponse(error: nil) { [unowned self] _ in
         handler.complete(Completion(request: request, response: response, metrics: metrics, error: error))
       }
