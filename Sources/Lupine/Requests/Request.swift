@@ -77,7 +77,11 @@ public class Request: @unchecked Sendable {
     /// Whether a response handler has ever been added to the request.
     var hasHadHandler = false
     /// The interceptors that were added to the request. Only the session accesses them; see `InterceptorList`.
-    var interceptors: (any Sendable)?
+    var interceptors: (any Sendable)? {
+      didSet { hasInterceptors = interceptors != nil }
+    }
+    /// Whether `interceptors` isn't nil.
+    private(set) var hasInterceptors = false
     var eventMonitor: (any RequestMonitor)?
     var redirectHandler: (any RedirectHandler)?
     var cachedResponseHandler: (any CachedResponseHandler)? {

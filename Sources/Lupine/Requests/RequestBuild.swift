@@ -44,7 +44,16 @@ struct RequestBuild: Sendable {
   }
 
   private func adapt(_ initialRequest: URLRequest) {
-    guard let adapter = session.interceptors(for: request) else { return prepareBody(initialRequest) }
+    if let adapter = session.interceptors(for: request) {
+      call(adapter, with: initialRequest)
+    } else {
+      prepareBody(initialRequest)
+    }
+  }
+
+  // Inlining is disabled, because the closure's captures would be retained even for requests without an adapter.
+  @inline(never)
+  private func call(_ adapter: Interceptor, with initialRequest: URLRequest) {
     let state = RequestAdapterState(requestID: request.id, session: session)
     // Captured weakly, so that a slow adapter doesn't keep the session alive. When the session is released, its requests end.
     adapter.adapt(initialRequest, using: state) { [weak session, request, attempt] result in

@@ -197,5 +197,5 @@ extension Request {
   }
 
   /// Whether any interceptor was added to this request.
-  var hasInterceptors: Bool { mutableState.withLock { $0.interceptors != nil } }
+  var hasInterceptors: Bool { mutableState.withLock { $0.hasInterceptors } }
 }

@@ -47,6 +47,7 @@ open class Session: @unchecked Sendable {
 
   /// Runs the closures of the session and its requests on the root queue, in the order in which they are submitted.
   let root: SerialQueue
+  let hasInterceptor: Bool
   let activeRequests = Mutex(Registry<Request>())
 
   /// Creates a session that uses an existing `URLSession`.
@@ -96,7 +97,7 @@ open class Session: @unchecked Sendable {
     self.requestSetup = requestSetup
     self.requestQueue = requestQueue ?? rootQueue
     self.serializationQueue = serializationQueue ?? rootQueue
-    self.interceptor = interceptor
+    (self.interceptor, hasInterceptor) = (interceptor, interceptor != nil)
     self.serverTrustManager = serverTrustManager
     self.redirectHandler = redirectHandler
     self.cachedResponseHandler = cachedResponseHandler
