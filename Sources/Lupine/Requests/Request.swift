@@ -47,10 +47,12 @@ public class Request: @unchecked Sendable {
     let task: URLSessionTask?
     /// The work that the change requires in addition to notifying the monitors, or nil if no other work is required.
     let work: Work?
+    /// The session that creates the task if `work` is `build`, or nil if the session has been released. It is retained, so that a
+    /// request that was resumed before the session was released is still sent.
+    var session: (any RequestSession)?
 
-    /// The work that a transition requires. `build` creates the request's task, and retains the session until then. Thus a request
-    /// that was resumed before the session was released is still sent. `stopWaiting` ends the wait for a retry.
-    enum Work { case build((any RequestSession)?), stopWaiting }
+    /// The work that a transition requires. `build` creates the request's task. `stopWaiting` ends the wait for a retry.
+    enum Work { case build, stopWaiting }
   }
 
   /// The mutable state of a request, which several threads read and change.
@@ -185,7 +187,7 @@ public class Request: @unchecked Sendable {
       guard state.state.canTransition(to: .resumed) else { return nil }
       guard case .unbuilt = state.stage else { return Transition(state: .resumed, task: state.runningTask, work: nil) }
       state.stage = .building
-      return Transition(state: .resumed, task: nil, work: .build(state.session))
+      return Transition(state: .resumed, task: nil, work: .build, session: state.session)
     }
     return self
   }
@@ -236,8 +238,9 @@ public class Request: @unchecked Sendable {
       state.intent = transition.state
       guard transition.work != nil || state.eventMonitor != nil else { return (transition.task, false) }
       // The transition is appended, so that it is reported after the pending ones.
-      defer { state.transitions.append(transition) }
-      return (transition.task, state.transitions.isEmpty)
+      let (task, isFirst) = (transition.task, state.transitions.isEmpty)
+      state.transitions.append(transition)
+      return (task, isFirst)
     }
     if isNews { tellTransitions() }
     if let task { steer(task) }
@@ -268,7 +271,7 @@ public class Request: @unchecked Sendable {
       }
     }
     switch transition.work {
-    case .build(let session): build(in: session)
+    case .build: build(in: transition.session)
     case .stopWaiting: stopWaiting()
     case nil: break
     }
