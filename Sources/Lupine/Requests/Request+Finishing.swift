@@ -150,9 +150,10 @@ extension Request {
   /// Serializes the response for each response handler on the serialization queue, and then delivers the responses. Called on the
   /// underlying queue.
   private func serializeResponses() {
-    if mutableState.withLock({ $0.responses.next }) == nil { return deliverResponses() }
     if serializationQueue === underlyingQueue {
       serializeRemaining()
+    } else if mutableState.withLock({ $0.responses.isSerialized }) {
+      deliverResponses()
     } else {
       serializationQueue.async { self.serializeRemaining() }
     }
@@ -161,14 +162,18 @@ extension Request {
   /// Serializes the response for the remaining response handlers, including those that were added in the meantime. This happens
   /// before any response is delivered. Called on the serialization queue.
   func serializeRemaining() {
-    while let handler = mutableState.withLock({ $0.responses.next }) {
+    var next = mutableState.withLock { $0.responses.next }
+    while let handler = next {
       let response = handler.serialize(self)
       if let error = response.error,
         askRetriers(dueTo: error, then: { self.proceed(after: response, $0) })
       {
         return
       }
-      mutableState.withLock { $0.responses.add(.asSerialized(response.deliver)) }
+      next = mutableState.withLock { state in
+        state.responses.add(.asSerialized(response.deliver))
+        return state.responses.next
+      }
     }
     if serializationQueue === underlyingQueue {
       deliverResponses()
@@ -186,7 +191,7 @@ extension Request {
     }
     // The handlers are removed from the state, so that the caller's closures aren't released while the lock is held.
     let next = mutableState.withLock { state -> Next in
-      guard state.responses.next == nil else { return .serialize }
+      guard state.responses.isSerialized else { return .serialize }
       // If monitors are notified on the underlying queue, they must learn of the end before the responses are delivered.
       guard wasEnqueued || !state.endIsQueued else { return .enqueue }
       state.stage = .done
@@ -199,7 +204,7 @@ extension Request {
     case .deliver(let responses, let handlers):
       cleanup()
       session?.cleanup(after: self)
-      for deliver in responses.deliveries { deliver() }
+      responses.deliveries.forEach { $0() }
       for handler in handlers { handler() }
     }
   }

@@ -41,7 +41,10 @@ struct ResponseHandlers {
   }
 
   /// The first handler whose response hasn't been serialized yet, or nil if there is none.
-  var next: ResponseHandler? { deliveries.count < handlers.count ? handlers[deliveries.count] : nil }
+  var next: ResponseHandler? { isSerialized ? nil : handlers[deliveries.count] }
+
+  /// Whether the responses for all handlers have been serialized.
+  var isSerialized: Bool { deliveries.count >= handlers.count }
 
   mutating func append(_ handler: ResponseHandler) { handlers.append(handler) }
 
