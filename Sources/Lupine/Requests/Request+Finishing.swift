@@ -73,7 +73,10 @@ extension Request {
   // MARK: The task's end, on the underlying queue
 
   func didGather(_ metrics: URLSessionTaskMetrics) {
-    mutableState.withLock { $0.metrics.append(metrics) }
+    let monitors = mutableState.withLock { state in
+      state.metrics.append(metrics)
+      return state.listeningMonitors
+    }
     monitors?.request(self, didGatherMetrics: metrics)
   }
 

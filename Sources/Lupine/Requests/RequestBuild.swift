@@ -36,10 +36,9 @@ struct RequestBuild: Sendable {
         fail(with: error, initialRequest: nil) { $0.request(request, didFailToCreateURLRequestWithError: error) }
       }
     }
-    guard record(urlRequest) else { return }
-    if let monitors = request.monitors {
-      notify(monitors) { $0.request(request, didCreateInitialURLRequest: urlRequest) }
-    }
+    let (isCurrent, monitors) = record(urlRequest)
+    guard isCurrent else { return }
+    if let monitors { notify(monitors) { $0.request(request, didCreateInitialURLRequest: urlRequest) } }
     adapt(urlRequest)
   }
 
@@ -77,8 +76,9 @@ struct RequestBuild: Sendable {
         }
       }
     }
-    guard record(urlRequest) else { return }
-    if let monitors = request.monitors {
+    let (isCurrent, monitors) = record(urlRequest)
+    guard isCurrent else { return }
+    if let monitors {
       notify(monitors) { $0.request(request, didAdaptInitialRequest: initialRequest, to: urlRequest) }
     }
     onRequestQueue { prepareBody(urlRequest) }
@@ -183,12 +183,13 @@ struct RequestBuild: Sendable {
 
   private var isCurrent: Bool { request.mutableState.withLock { $0.isBuilding(attempt) } }
 
-  /// Appends `urlRequest` to the request's list of `URLRequest`s. Returns whether this attempt is still the current one.
-  private func record(_ urlRequest: URLRequest) -> Bool {
+  /// Appends `urlRequest` to the request's list of `URLRequest`s. Returns whether this attempt is still the current one, and the
+  /// monitors to notify.
+  private func record(_ urlRequest: URLRequest) -> (isCurrent: Bool, monitors: (any RequestMonitor)?) {
     request.mutableState.withLock { state in
-      guard state.isBuilding(attempt) else { return false }
+      guard state.isBuilding(attempt) else { return (false, nil) }
       state.requests.append(urlRequest)
-      return true
+      return (true, state.listeningMonitors)
     }
   }
 

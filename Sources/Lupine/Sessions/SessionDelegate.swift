@@ -165,7 +165,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   /// Whether the delegate must receive all events of all tasks. This is the case if it is an instance of a subclass or has
   /// monitors.
-  fileprivate var isWatched: Bool { type(of: self) != SessionDelegate.self || monitors != nil }
+  fileprivate var isWatched: Bool { isSubclass || monitors != nil }
+
+  fileprivate var isSubclass: Bool { type(of: self) != SessionDelegate.self }
 
   fileprivate func cachedResponseHandler(for task: URLSessionTask) -> (any CachedResponseHandler)? {
     task.request?.cachedResponseHandler ?? wiring.withLock { $0.session }?.cachedResponseHandler
@@ -231,7 +233,9 @@ extension SessionDelegate: SelectiveDataDelegate {
   }
 
   package func needsCachingDecision(for task: URLSessionDataTask) -> Bool {
-    isWatched || task.request?.hasCachedResponseHandler == true || wiring.withLock { $0.hasCachedResponseHandler }
+    // Both are read together, because each read takes the lock.
+    wiring.withLock { $0.eventMonitor != nil || $0.hasCachedResponseHandler } || isSubclass
+      || task.request?.hasCachedResponseHandler == true
   }
 
   package func keptBody(of task: URLSessionDataTask) -> Data? { (task.request as? DataRequest)?.data }
