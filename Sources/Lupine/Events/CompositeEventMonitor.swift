@@ -13,15 +13,19 @@ public final class CompositeEventMonitor: EventMonitor {
 
   /// The monitors that are notified asynchronously, each on its own queue: all except ``AlamofireNotifications``.
   private let listeners: [any EventMonitor]
-  /// The monitors that are called synchronously. Every session has one such monitor by default, and switching to another queue for
-  /// each call would slow down every request.
-  private let notifications: [AlamofireNotifications]
+  /// The first of the monitors that are called synchronously, or nil if there are none. Every session has one such monitor by
+  /// default, and switching to another queue for each call would slow down every request.
+  private let notifications: AlamofireNotifications?
+  /// The other monitors that are called synchronously. They are kept apart, because a loop retains each element.
+  private let moreNotifications: [AlamofireNotifications]
 
   init(queue: DispatchQueue, monitors: [any EventMonitor]) {
     self.queue = queue
     self.monitors = monitors
     listeners = monitors.filter { !($0 is AlamofireNotifications) }
-    notifications = monitors.compactMap { $0 as? AlamofireNotifications }
+    let synchronous = monitors.compactMap { $0 as? AlamofireNotifications }
+    notifications = synchronous.first
+    moreNotifications = Array(synchronous.dropFirst())
   }
 
   /// Whether any of the monitors is of a type other than ``AlamofireNotifications``. If not, the only events that must be reported
@@ -39,7 +43,8 @@ public final class CompositeEventMonitor: EventMonitor {
   /// queue.
   @inline(never)
   private func post(_ event: @escaping @Sendable (any EventMonitor) -> Void) {
-    for monitor in notifications { event(monitor) }
+    if let notifications { event(notifications) }
+    for monitor in moreNotifications { event(monitor) }
     tell(event)
   }
 
@@ -193,7 +198,8 @@ public final class CompositeEventMonitor: EventMonitor {
 
   /// Notifies each of ``monitors`` when the task has ended and its response has been validated.
   public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
-    for monitor in notifications { monitor.request(request, didCompleteTask: task, with: error) }
+    notifications?.request(request, didCompleteTask: task, with: error)
+    for monitor in moreNotifications { monitor.request(request, didCompleteTask: task, with: error) }
     guard hasListeners else { return }
     tell { $0.request(request, didCompleteTask: task, with: error) }
   }
@@ -205,21 +211,24 @@ public final class CompositeEventMonitor: EventMonitor {
 
   /// Notifies each of ``monitors`` when the request has finished and won't be retried, before its response handlers run.
   public func requestDidFinish(_ request: Request) {
-    for monitor in notifications { monitor.requestDidFinish(request) }
+    notifications?.requestDidFinish(request)
+    for monitor in moreNotifications { monitor.requestDidFinish(request) }
     guard hasListeners else { return }
     tell { $0.requestDidFinish(request) }
   }
 
   /// Notifies each of ``monitors`` when the request has been resumed.
   public func requestDidResume(_ request: Request) {
-    for monitor in notifications { monitor.requestDidResume(request) }
+    notifications?.requestDidResume(request)
+    for monitor in moreNotifications { monitor.requestDidResume(request) }
     guard hasListeners else { return }
     tell { $0.requestDidResume(request) }
   }
 
   /// Notifies each of ``monitors`` when the request's task has been resumed.
   public func request(_ request: Request, didResumeTask task: URLSessionTask) {
-    for monitor in notifications { monitor.request(request, didResumeTask: task) }
+    notifications?.request(request, didResumeTask: task)
+    for monitor in moreNotifications { monitor.request(request, didResumeTask: task) }
     guard hasListeners else { return }
     tell { $0.request(request, didResumeTask: task) }
   }
