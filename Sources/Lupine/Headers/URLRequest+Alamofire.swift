@@ -13,7 +13,7 @@ extension URLRequest {
   ///
   /// - Throws: ``AFError/urlRequestValidationFailed(reason:)`` if a GET request has a body.
   public func validate() throws {
-    if method == .get, let httpBody {
+    if let httpBody, method == .get {
       throw AFError.urlRequestValidationFailed(reason: .bodyDataInGETRequest(httpBody))
     }
   }
