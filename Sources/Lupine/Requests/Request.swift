@@ -104,21 +104,20 @@ public class Request: @unchecked Sendable {
   }
 
   /// The serial queue for the request's internal work, which is the root queue of the session.
-  public let underlyingQueue: DispatchQueue
+  public var underlyingQueue: DispatchQueue { queues.underlying }
   /// The queue on which response bodies are serialized.
-  public let serializationQueue: DispatchQueue
+  public var serializationQueue: DispatchQueue { queues.serialization }
   /// Whether the first response handler resumes the request. If nil, the session's setting applies.
   public let shouldAutomaticallyResume: Bool?
 
   /// Runs the closures of the request on the underlying queue, in the order in which they are submitted.
-  let root: SerialQueue
+  var root: SerialQueue { queues.root }
+  private let queues: RequestQueues
   let mutableState: Mutex<MutableState>
   @usableFromInline package let registrySlot = RegistrySlot()
 
   init(session: any RequestSession, shouldAutomaticallyResume: Bool?) {
-    underlyingQueue = session.rootQueue
-    serializationQueue = session.serializationQueue
-    root = session.root
+    queues = session.queues
     self.shouldAutomaticallyResume = shouldAutomaticallyResume
     let monitor = session.requestMonitor
     mutableState = Mutex(

@@ -22,10 +22,7 @@ public protocol RequestDelegate: AnyObject, Sendable {
 /// The internal methods that a request calls on its session. Requests use this protocol to avoid a circular dependency: ``Session``
 /// refers to all types of requests.
 protocol RequestSession: RequestDelegate {
-  var rootQueue: DispatchQueue { get }
-  var serializationQueue: DispatchQueue { get }
-  /// Runs the closures of the session's requests on the root queue, in the order in which they are submitted.
-  var root: SerialQueue { get }
+  var queues: RequestQueues { get }
   /// The monitor that notifies all of the session's monitors, or nil if there are none.
   var requestMonitor: (any RequestMonitor)? { get }
 
@@ -38,4 +35,20 @@ protocol RequestSession: RequestDelegate {
   func hasRetrier(for request: Request) -> Bool
   /// Calls the retriers after a failure of `request`. Passes the retriers' decision to `completion` once, on any thread.
   func askRetriers(about request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void)
+}
+
+/// The queues of a session's requests. Each request refers to all of them with one reference.
+final class RequestQueues: Sendable {
+  /// The root queue of the session.
+  let underlying: DispatchQueue
+  let serialization: DispatchQueue
+  /// Runs closures on the root queue, in the order in which they are submitted.
+  let root: SerialQueue
+
+  /// `delivery` is the queue on which the `URLSession` calls its delegate. It is reused if it is based on the root queue.
+  init(_ underlying: DispatchQueue, serialization: DispatchQueue, delivery: SerialQueue) {
+    self.underlying = underlying
+    self.serialization = serialization
+    root = delivery.isBased(on: underlying) ? delivery : SerialQueue(underlying)
+  }
 }

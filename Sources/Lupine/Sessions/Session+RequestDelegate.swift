@@ -37,6 +37,9 @@ extension Session: RequestDelegate {
 }
 
 extension Session: RequestSession {
+  /// Runs the closures of the session and its requests on the root queue, in the order in which they are submitted.
+  var root: SerialQueue { queues.root }
+
   var requestMonitor: (any RequestMonitor)? { eventMonitor.monitors.isEmpty ? nil : eventMonitor }
 
   func build(_ request: Request, attempt: Int) {

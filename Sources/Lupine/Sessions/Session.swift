@@ -45,8 +45,8 @@ open class Session: @unchecked Sendable {
   /// The monitor that passes each request's events to the session's monitors. It is called on the root queue.
   public let eventMonitor: CompositeEventMonitor
 
-  /// Runs the closures of the session and its requests on the root queue, in the order in which they are submitted.
-  let root: SerialQueue
+  /// The queues of the session's requests.
+  let queues: RequestQueues
   let hasInterceptor: Bool
   let activeRequests = Mutex(Registry<Request>())
 
@@ -92,11 +92,11 @@ open class Session: @unchecked Sendable {
     self.session = session
     self.delegate = delegate
     self.rootQueue = rootQueue
-    root = session.delivery.isBased(on: rootQueue) ? session.delivery : SerialQueue(rootQueue)
     self.startRequestsImmediately = startRequestsImmediately
     self.requestSetup = requestSetup
     self.requestQueue = requestQueue ?? rootQueue
     self.serializationQueue = serializationQueue ?? rootQueue
+    queues = RequestQueues(rootQueue, serialization: serializationQueue ?? rootQueue, delivery: session.delivery)
     (self.interceptor, hasInterceptor) = (interceptor, interceptor != nil)
     self.serverTrustManager = serverTrustManager
     self.redirectHandler = redirectHandler
