@@ -49,7 +49,10 @@ public final class AlamofireNotifications: EventMonitor {
     /// The value in the notification's user info dictionary.
     var subject: Any {
       get { value.userInfo?.values[index] as Any }
-      set { value.userInfo?.values[index] = newValue }
+      set {
+        let index = index  // Reading the property during the change would count as an overlapping access.
+        value.userInfo?.values[index] = newValue
+      }
     }
   }
 
