@@ -48,20 +48,27 @@ public struct Fields: Sendable {
 
   /// Appends a field line. The name and the value are validated later, when the head is serialized.
   public mutating func append(name: String, value: String) {
-    let start = UInt32(bytes.count)
-    bytes.append(contentsOf: name.utf8)
-    let middle = UInt32(bytes.count)
-    bytes.append(contentsOf: value.utf8)
-    lines.append(Line(name: start..<middle, value: middle..<UInt32(bytes.count)))
+    append(name.utf8, value.utf8)
   }
 
   /// Appends a field line whose value is given as bytes, which may be in any charset.
   package mutating func append(name: String, valueBytes: [UInt8]) {
-    let start = UInt32(bytes.count)
-    bytes.append(contentsOf: name.utf8)
-    let middle = UInt32(bytes.count)
-    bytes.append(contentsOf: valueBytes)
-    lines.append(Line(name: start..<middle, value: middle..<UInt32(bytes.count)))
+    append(name.utf8, valueBytes)
+  }
+
+  /// Appends a field line in the form in which it is sent, so that the serializer copies the line as a whole.
+  private mutating func append(_ name: some Collection<UInt8>, _ value: some Collection<UInt8>) {
+    let nameStart = UInt32(bytes.count)
+    bytes.append(contentsOf: name)
+    let nameEnd = UInt32(bytes.count)
+    bytes.append(Byte.colon)
+    bytes.append(Byte.space)
+    let valueStart = UInt32(bytes.count)
+    bytes.append(contentsOf: value)
+    let valueEnd = UInt32(bytes.count)
+    bytes.append(Byte.carriageReturn)
+    bytes.append(Byte.lineFeed)
+    lines.append(Line(name: nameStart..<nameEnd, value: valueStart..<valueEnd))
   }
 
   /// Replaces the first field line with this name, including the spelling of the name. If there is no such line, appends one.
@@ -69,10 +76,11 @@ public struct Fields: Sendable {
     guard let index = firstPosition(of: name) else { return append(name: name, value: value) }
     let old = lines[index]
     let (start, end) = (old.name.lowerBound, old.value.upperBound)
-    let middle = start + UInt32(name.utf8.count)
-    let newEnd = middle + UInt32(value.utf8.count)
-    bytes.replaceSubrange(Int(start)..<Int(end), with: Array(name.utf8) + Array(value.utf8))
-    lines[index] = Line(name: start..<middle, value: middle..<newEnd)
+    let nameEnd = start + UInt32(name.utf8.count)
+    let valueStart = nameEnd + 2
+    let newEnd = valueStart + UInt32(value.utf8.count)
+    bytes.replaceSubrange(Int(start)..<Int(end), with: Array("\(name): \(value)".utf8))
+    lines[index] = Line(name: start..<nameEnd, value: valueStart..<newEnd)
     // The bytes of all later lines move too, because lines are in the order of their bytes.
     for later in lines.indices[(index + 1)...] { lines[later] = lines[later].moved(from: end, to: newEnd) }
   }
@@ -86,11 +94,7 @@ public struct Fields: Sendable {
     for line in defaults.lines {
       let name = defaults.content(line.name)
       guard !lines.contains(where: { hasName($0, name) }) else { continue }
-      let start = UInt32(bytes.count)
-      bytes.append(contentsOf: name)
-      let middle = UInt32(bytes.count)
-      bytes.append(contentsOf: defaults.content(line.value))
-      lines.append(Line(name: start..<middle, value: middle..<UInt32(bytes.count)))
+      append(name, defaults.content(line.value))
     }
   }
 

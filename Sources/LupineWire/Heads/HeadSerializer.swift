@@ -60,6 +60,7 @@ public enum HeadSerializer {
   ) throws(WireError) {
     let bytes = fields.bytes.span
     let line = fields.lines[position]
+    if let range = sentForm(of: line, bytes) { return output.append(copying: bytes, range) }
     let name = Int(line.name.lowerBound)..<Int(line.name.upperBound)
     guard isToken(bytes, name) else { throw .invalidRequestFieldName(fields.string(line.name)) }
     let value = Int(line.value.lowerBound)..<Int(line.value.upperBound)
@@ -81,6 +82,21 @@ public enum HeadSerializer {
   private static func appendLineEnd(to output: inout [UInt8]) {
     output.append(Byte.carriageReturn)
     output.append(Byte.lineFeed)
+  }
+
+  /// Returns the range of a valid line that is stored in the form in which it is sent, like the lines that callers append. Returns
+  /// nil for any other line.
+  private static func sentForm(of line: Fields.Line, _ bytes: borrowing Span<UInt8>) -> Range<Int>? {
+    let (start, colon) = (Int(line.name.lowerBound), Int(line.name.upperBound))
+    let (valueStart, valueEnd) = (Int(line.value.lowerBound), Int(line.value.upperBound))
+    // The colon and the CR end the searches, because the former isn't a token character and the latter is a control character.
+    guard start < colon, valueStart == colon + 2, valueEnd + 2 <= bytes.count,
+      bytes[colon] == Byte.colon, bytes[colon + 1] == Byte.space,
+      bytes[valueEnd] == Byte.carriageReturn, bytes[valueEnd + 1] == Byte.lineFeed,
+      ByteScan.firstNonToken(in: bytes, from: start) == colon,
+      ByteScan.firstControl(in: bytes, from: valueStart) == valueEnd
+    else { return nil }
+    return start..<valueEnd + 2
   }
 
   // token = 1*tchar

@@ -59,6 +59,24 @@ struct HeadSerializerTests {
     #expect(output == Array("GET / HTTP/1.1\r\nA: 1\r\nB: 2\r\n\r\n".utf8))
   }
 
+  @Test("the serializer writes received lines with unusual white space, and replaced lines, in the usual form")
+  func usualForm() throws {
+    let received = Array("GET / HTTP/1.1\r\nA:1\r\nB:\t2 \r\nC: 3\nD: 4\r\nE: 5\r\n\r\n".utf8)
+    var parser = SectionParser(.request, limits: Limits())
+    var cursor = 0
+    guard case .section(let section) = try parser.next(received.span, at: &cursor) else {
+      Issue.record("no section was parsed")
+      return
+    }
+    var fields = section.fields
+    fields.set(name: "d", value: "a longer value")
+    fields.append(name: "F", value: "6")
+    var output: [UInt8] = []
+    try HeadSerializer.append(RequestHead(method: "GET", target: "/", fields: fields), to: &output)
+    let lines = "A: 1\r\nB: 2\r\nC: 3\r\nd: a longer value\r\nE: 5\r\nF: 6\r\n"
+    #expect(output == Array("GET / HTTP/1.1\r\n\(lines)\r\n".utf8))
+  }
+
   static let tokenCharacters = Set(
     "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
   static let ascii = (UInt8(0)..<128).map { ($0, String(Unicode.Scalar($0))) }
