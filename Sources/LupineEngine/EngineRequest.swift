@@ -46,7 +46,8 @@ public struct EngineRequest: Sendable {
   }
   /// The time limits of the exchange and its phases.
   public var timeouts: Timeouts {
-    _read { yield storage.parts.timeouts }
+    // Other modules would allocate memory for a copy to yield. Getting a copy only copies bytes.
+    get { storage.parts.timeouts }
     _modify { yield &parts.timeouts }
   }
   /// Whether the engine decodes a response body with a Content-Encoding before it delivers the body. True by default.
