@@ -161,11 +161,12 @@ public final class Engine: Sendable {
   }
 
   private func index(of origin: Origin) -> Int {
-    shards.count == 1 ? 0 : Int(UInt(bitPattern: origin.hashValue) % UInt(shards.count))
+    Int(UInt(bitPattern: origin.hashValue) % UInt(shards.count))
   }
 
   /// Returns the event loop that executes a request.
   func shard(for request: EngineRequest) -> LoopShard {
+    if shards.count == 1 { return shards[0] }
     let first = index(of: request.uri.origin)
     guard configuration.loopsPerOrigin > 1 else { return shards[first] }
     let candidates = (0..<configuration.loopsPerOrigin).map { shards[(first + $0) % shards.count] }
