@@ -245,7 +245,10 @@ final class Shard {
   private func key(of submission: Submission) throws(Failure) -> PoolKey {
     let request = submission.request
     guard let extras = request.extras?.value else {
-      let key = try keys.key(for: request.uri.origin, originCount: pool.origins.count)
+      let key =
+        if let latest = keys.latestKey(for: request.uri.origin) { latest } else {
+          try keys.key(for: request.uri.origin, originCount: pool.origins.count)
+        }
       return request.presentsIdentity ? key : key.anonymous
     }
     var key =

@@ -48,6 +48,14 @@ public struct Origin: Sendable, Hashable {
     if let socketPath { hasher.combine(socketPath) }
   }
 
+  /// Returns whether both origins have the same scheme, host, port and socket path. Inlinable, because a call would copy the
+  /// origins of objects, such as requests and pool keys.
+  @inlinable
+  public static func == (left: Origin, right: Origin) -> Bool {
+    left.port == right.port && left.host == right.host && left.scheme == right.scheme
+      && left.socketPath == right.socketPath
+  }
+
   /// The host and port in the form of URLs and of the Host field: an IPv6 address is in brackets, and the scheme's default port is
   /// omitted.
   public var authority: String { port == scheme.defaultPort ? uriHost : "\(uriHost):\(port)" }

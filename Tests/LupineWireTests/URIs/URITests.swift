@@ -83,6 +83,15 @@ struct URITests {
     #expect(try URI("http://localhost").origin.socketPath == nil)
   }
 
+  @Test("origins that differ only in the scheme, the host or the port are different")
+  func differentOrigins() {
+    let origin = Origin(scheme: .http, host: "h", port: 80)
+    #expect(origin == Origin(scheme: .http, host: "h", port: 80))
+    #expect(origin != Origin(scheme: .https, host: "h", port: 80))
+    #expect(origin != Origin(scheme: .http, host: "g", port: 80))
+    #expect(origin != Origin(scheme: .http, host: "h", port: 81))
+  }
+
   @Test("a URI's authority encloses an IPv6 address in brackets, and omits the default port")
   func authorities() {
     #expect(Origin(scheme: .http, host: "h", port: 80).authority == "h")

@@ -20,13 +20,20 @@ struct OriginKeys {
     self.configuration = configuration
   }
 
-  /// Returns the pool key of an origin, with the engine's settings. Checks the latest key first, because consecutive requests often
-  /// have the same origin.
+  /// Returns the latest pool key if it is the key of this origin, and otherwise nil. Callers check it first, because consecutive
+  /// requests often have the same origin.
+  ///
+  /// Inlined, so that the origin of a request isn't copied for the comparison.
+  @inline(__always)
+  func latestKey(for origin: Origin) -> PoolKey? {
+    if let latest, latest.origin == origin { latest } else { nil }
+  }
+
+  /// Returns the pool key of an origin, with the engine's settings.
   ///
   /// The number of stored keys is limited to `originCount`, the number of the pool's origins, or to `originsRememberedMax`,
   /// whichever is larger.
   mutating func key(for origin: Origin, originCount: Int) throws(Failure) -> PoolKey {
-    if let latest, latest.origin == origin { return latest }
     let key = if let known = keys[origin] { known } else { try makeKey(for: origin, originCount: originCount) }
     latest = key
     return key
