@@ -26,15 +26,17 @@ public enum HeadSerializer {
   ) throws(WireError) {
     let start = output.count
     output.append(copying: method)
-    guard isToken(output.span, start..<output.count) else { throw .invalidMethod(method) }
+    let methodEnd = output.count
     output.append(Byte.space)
     let targetStart = output.count
     output.append(copying: target)
-    guard output.count > targetStart else { throw .invalidTarget(byte: Byte.space, offset: 0) }
-    if let index = firstInvisible(output.span, from: targetStart) {
+    let targetEnd = output.count
+    output.append(copying: " HTTP/1.1\r\n")
+    guard isToken(output.span, start..<methodEnd) else { throw .invalidMethod(method) }
+    guard targetEnd > targetStart else { throw .invalidTarget(byte: Byte.space, offset: 0) }
+    if let index = firstInvisible(output.span, targetStart..<targetEnd) {
       throw .invalidTarget(byte: output[index], offset: index - targetStart)
     }
-    output.append(copying: " HTTP/1.1\r\n")
   }
 
   /// Appends a field line to `output`. If the name or value is invalid, throws an error, and `output` may end with an incomplete
@@ -101,13 +103,13 @@ public enum HeadSerializer {
 
   // token = 1*tchar
   private static func isToken(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) -> Bool {
-    let name = bytes.extracting(range)
-    return !name.isEmpty && ByteScan.firstNonToken(in: name, from: 0) == name.count
+    // Searches beyond the range, because eight bytes at a time are faster than the few bytes of a method or a name.
+    !range.isEmpty && ByteScan.firstNonToken(in: bytes, from: range.lowerBound) >= range.upperBound
   }
 
   /// Returns the index of the first byte that isn't visible ASCII, or nil if there is none.
-  private static func firstInvisible(_ bytes: borrowing Span<UInt8>, from start: Int) -> Int? {
-    for index in start..<bytes.count where bytes[index] <= Byte.space || bytes[index] >= 0x7F { return index }
+  private static func firstInvisible(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) -> Int? {
+    for index in range where bytes[index] <= Byte.space || bytes[index] >= 0x7F { return index }
     return nil
   }
 
