@@ -30,11 +30,12 @@ struct Buffers {
 
   /// Takes back a read buffer and keeps it for reuse, leaving an empty array in its place. Ignores an empty array.
   mutating func giveBack(_ buffer: inout [UInt8]) {
+    guard !buffer.isEmpty else { return }
     var taken: [UInt8] = []
     swap(&taken, &buffer)
     if taken.count == Self.bulkByteCount {
       bulk = taken
-    } else if !taken.isEmpty, free.count < Self.freeCountMax {
+    } else if free.count < Self.freeCountMax {
       free.append(taken)
     }
   }
