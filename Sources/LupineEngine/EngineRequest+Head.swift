@@ -101,8 +101,9 @@ extension EngineRequest {
     guard coding == nil, let length = body.byteCount else {
       return try HeadSerializer.appendLine(name: "Transfer-Encoding", value: "chunked", to: &bytes)
     }
-    // RFC 9110 §8.6: a Content-Length of 0 is sent if the method defines a meaning for content.
-    if length > 0 || method == "POST" || method == "PUT" || method == "PATCH" {
+    // RFC 9110 §8.6: a Content-Length of 0 is sent if the method defines a meaning for content. GET is compared first, because
+    // equal short strings are compared without a call.
+    if length > 0 || (method != "GET" && (method == "POST" || method == "PUT" || method == "PATCH")) {
       try HeadSerializer.appendLine(name: "Content-Length", value: String(length), to: &bytes)
     }
   }
