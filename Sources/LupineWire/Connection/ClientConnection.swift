@@ -130,8 +130,8 @@ public struct ClientConnection: ~Copyable {
       throw .unsolicitedBytes(count: bytes.count - cursor)
     case .head:
       guard cursor < bytes.count else { return .needMoreBytes }
-      guard case .section(let section) = try parser.next(bytes, at: &cursor) else { return .needMoreBytes }
-      return try readHead(ResponseHead(section))
+      guard let head = try parser.nextHead(bytes, at: &cursor) else { return .needMoreBytes }
+      return try readHead(head)
     case .length(let remaining):
       guard cursor < bytes.count else { return .needMoreBytes }
       let count = Int(min(remaining, UInt64(bytes.count - cursor)))

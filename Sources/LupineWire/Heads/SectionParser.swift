@@ -52,11 +52,27 @@ package struct SectionParser: Sendable {
   /// Parses bytes from `cursor` on. Moves `cursor` to the first byte after the section or, if the section is incomplete, to the end
   /// of the bytes.
   package mutating func next(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(WireError) -> Step {
+    guard let complete = try readSection(bytes, at: &cursor) else { return .needMoreBytes }
+    return .section(makeSection(from: complete))
+  }
+
+  /// Parses bytes like `next`, with a parser of responses. Returns nil if the head is incomplete.
+  ///
+  /// The head is created here, because the parts of a section that `next` returns would be copied.
+  mutating func nextHead(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(WireError) -> ResponseHead? {
+    guard let complete = try readSection(bytes, at: &cursor) else { return nil }
+    return ResponseHead(makeSection(from: complete))
+  }
+
+  /// Reads the section's lines from `cursor` on. Returns the bytes of the entire section, or nil if the section is incomplete.
+  private mutating func readSection(
+    _ bytes: borrowing Span<UInt8>, at cursor: inout Int
+  ) throws(WireError) -> [UInt8]? {
     if pending.isEmpty {
       if let end = try scan(bytes.extracting(cursor..<bytes.count)) {
-        let section = makeSection(from: [UInt8](copying: bytes, cursor..<cursor + end))
+        let start = cursor
         cursor += end
-        return .section(section)
+        return [UInt8](copying: bytes, start..<cursor)
       }
       pending.append(copying: bytes, cursor..<bytes.count)
     } else {
@@ -67,12 +83,12 @@ package struct SectionParser: Sendable {
       if let end = try scan(buffer.span) {
         buffer.removeLast(buffer.count - end)
         cursor += end - before
-        return .section(makeSection(from: buffer))
+        return buffer
       }
       swap(&buffer, &pending)
     }
     cursor = bytes.count
-    return .needMoreBytes
+    return nil
   }
 
   /// Reads the section's lines from offset `scanned` on. Returns the index after the section, or nil if the section is incomplete.
@@ -169,21 +185,19 @@ package struct SectionParser: Sendable {
     return low..<high
   }
 
-  private mutating func makeSection(from bytes: consuming [UInt8]) -> Section {
+  // Inlined, so that the parts of the section are moved into a head.
+  @inline(__always)
+  private mutating func makeSection(from received: consuming [UInt8]) -> Section {
     // Resets the state for the next section.
     defer { (scanned, lineStart, startLine, statusLine, folds) = (0, 0, nil, nil, []) }
     var taken: [Fields.Line] = []
     swap(&taken, &lines)
-    let (startLine, byteCount) = (startLine ?? 0..<0, bytes.count)
-    guard !folds.isEmpty else {
-      return Section(
-        startLine: startLine, statusLine: statusLine, fields: Fields(bytes: bytes, lines: taken), folded: nil,
-        byteCount: byteCount)
-    }
-    var unfolded = copy bytes
-    for fold in folds { for index in fold { unfolded[index] = Byte.space } }
+    let byteCount = received.count
+    let folded: [UInt8]? = if folds.isEmpty { nil } else { copy received }
+    var bytes = received
+    for fold in folds { for index in fold { bytes[index] = Byte.space } }
     return Section(
-      startLine: startLine, statusLine: statusLine, fields: Fields(bytes: unfolded, lines: taken), folded: bytes,
+      startLine: startLine ?? 0..<0, statusLine: statusLine, fields: Fields(bytes: bytes, lines: taken), folded: folded,
       byteCount: byteCount)
   }
 
