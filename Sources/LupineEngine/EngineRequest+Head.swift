@@ -77,8 +77,8 @@ extension EngineRequest {
   private func append(
     _ fields: Fields, _ traits: Traits, isExpecting: Bool, to bytes: inout [UInt8]
   ) throws(WireError) {
-    for position in fields.indices
-    where !traits.hasRoles || isSent(fields.role(at: position), isExpecting: isExpecting) {
+    guard traits.hasRoles else { return try HeadSerializer.appendLines(of: fields, to: &bytes) }
+    for position in fields.indices where isSent(fields.role(at: position), isExpecting: isExpecting) {
       try HeadSerializer.appendLine(position, of: fields, to: &bytes)
     }
   }

@@ -10,7 +10,7 @@ public enum HeadSerializer {
     let start = output.count
     do {
       try appendRequestLine(method: head.method, target: head.target, to: &output)
-      for position in head.fields.indices { try appendLine(position, of: head.fields, to: &output) }
+      try appendLines(of: head.fields, to: &output)
       appendEnd(to: &output)
     } catch {
       output.removeLast(output.count - start)
@@ -55,6 +55,12 @@ public enum HeadSerializer {
     appendLineEnd(to: &output)
   }
 
+  /// Appends all field lines of `fields` to `output`, like `appendLine`.
+  package static func appendLines(of fields: Fields, to output: inout [UInt8]) throws(WireError) {
+    if let range = sentForm(of: fields) { return output.append(copying: fields.bytes.span, range) }
+    for position in fields.indices { try appendLine(position, of: fields, to: &output) }
+  }
+
   /// Appends the field line of `fields` at `position` to `output`, with the value's bytes unchanged. If the name or value is
   /// invalid, throws an error, and `output` may end with an incomplete line.
   package static func appendLine(
@@ -84,6 +90,18 @@ public enum HeadSerializer {
   private static func appendLineEnd(to output: inout [UInt8]) {
     output.append(Byte.carriageReturn)
     output.append(Byte.lineFeed)
+  }
+
+  /// Returns the range of all lines if they are valid and stored in the form in which they are sent, without other bytes before or
+  /// between them. Otherwise returns nil.
+  private static func sentForm(of fields: Fields) -> Range<Int>? {
+    let bytes = fields.bytes.span
+    var end = 0
+    for line in fields.lines {
+      guard let range = sentForm(of: line, bytes), range.lowerBound == end else { return nil }
+      end = range.upperBound
+    }
+    return 0..<end
   }
 
   /// Returns the range of a valid line that is stored in the form in which it is sent, like the lines that callers append. Returns
