@@ -9,7 +9,6 @@ final class Exchange {
   let id: ExchangeID
   private let submission: Submission
   let key: PoolKey
-  let sink: any ResponseSink
   /// The properties of the request that determine how the engine treats it. Derived from the request's fields and body.
   let traits: EngineRequest.Traits
   /// Whether the event loop calls the sink's `turnEnded` at the end of this iteration.
@@ -64,7 +63,6 @@ final class Exchange {
   ) throws(Failure) {
     id = submission.id
     self.submission = submission
-    sink = submission.sink
     windowBytes = submission.windowBytes
     self.codingLimits = codingLimits
     traits = submission.request.traits
@@ -82,6 +80,11 @@ final class Exchange {
   /// The request as the caller submitted it.
   var request: EngineRequest {
     _read { yield submission.request }
+  }
+
+  /// The receiver of the response.
+  var sink: any ResponseSink {
+    _read { yield submission.sink }
   }
 
   private static func head(
