@@ -47,7 +47,8 @@ extension Shard {
       || (exchange?.hasBodyToSend == true && exchange?.requestState != .awaitingProducer)
     if hasMore, connection.sendFailure == nil { wanted.insert(.writable) }
     let before = connection.interest
-    guard wanted != before else { return }
+    // Compares the bits, because sets of options are compared without specialization.
+    guard wanted.rawValue != before.rawValue else { return }
     connection.interest = wanted
     let number = connection.transport.socket.number
     do {
