@@ -8,8 +8,9 @@ package enum FieldRole: Sendable {
 extension Fields {
   /// Returns the role of the field line at `position`. Returns nil for a field that the engine doesn't interpret, like most fields.
   package func role(at position: Int) -> FieldRole? {
-    let name = lines[position].name
-    return switch name.count {
+    let line = lines[position]
+    let name = line.name
+    return switch line.nameCount {
     case 4 where matches(name, "host"): .host
     case 6 where matches(name, "expect"): .expect
     case 7 where matches(name, "upgrade"): .upgrade
