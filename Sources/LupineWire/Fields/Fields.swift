@@ -161,6 +161,8 @@ public struct Fields: Sendable {
     return lines.firstIndex { Int($0.nameCount) == count && matches($0.name, name) }
   }
 
+  // Not inlined, because the loop over the lines in `firstPosition` would otherwise prepare a comparison that rarely takes place.
+  @inline(never)
   private func matches(_ range: Range<UInt32>, _ name: String) -> Bool {
     let name = name.utf8
     guard range.count == name.count else { return false }
