@@ -31,16 +31,20 @@ extension Shard {
     } catch {
       return fail(exchange, error)
     }
-    pump(connection)
+    pump(connection, for: exchange)
     // If the entire request has been sent, `pump` has already set the deadline.
     if exchange.phase == .send, !exchange.hasEnded { rearm(exchange) }
   }
 
   /// Sends the connection's unsent bytes and its exchange's request body, as far as the kernel accepts them.
   func pump(_ connection: Connection) {
+    pump(connection, for: connection.exchange)
+  }
+
+  private func pump(_ connection: Connection, for exchange: Exchange?) {
     guard connection.sendFailure == nil else { return }
     do {
-      if let exchange = connection.exchange {
+      if let exchange {
         try pump(exchange, connection)
       } else {
         try connection.transport.flush()
