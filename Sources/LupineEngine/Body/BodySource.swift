@@ -16,7 +16,7 @@ struct BodySource: ~Copyable {
 
   private let segments: [RequestBody.Segment]
   private let isChunked: Bool
-  private let inbox: Inbox
+  private let inbox: Inbox?  // nil for an empty body, which has no producer
   private let exchange: ExchangeID
   private var encoder: ContentEncoder?
   /// Whether the current segment is a file that must be read into memory, because sendfile(2) doesn't support the file system or
@@ -47,7 +47,7 @@ struct BodySource: ~Copyable {
     // Reads the parameter instead of the property, because optimized code of Swift 6.3 would release the property once too often.
     isExhausted = body.segments.isEmpty && !isChunked
     self.exchange = exchange
-    self.inbox = inbox
+    self.inbox = body.segments.isEmpty ? nil : inbox
     if let coding {
       do {
         encoder = try ContentEncoder(coding)
@@ -189,7 +189,7 @@ struct BodySource: ~Copyable {
     from producer: RequestBody.Producer, into output: inout [UInt8]
   ) throws(Failure) -> Pulled {
     if writer == nil {
-      let fresh = BodyWriter { [inbox, exchange] in inbox.send(.bodyReady(exchange)) }
+      let fresh = BodyWriter { [inbox, exchange] in inbox?.send(.bodyReady(exchange)) }
       writer = fresh
       isReplayable = isReplayable && producer.isReplayable
       producer.begin(fresh)
