@@ -19,6 +19,8 @@ package final class EngineClient: CacheUpstream, Sendable {
   private let sessionFields: Fields
   /// The connection settings for requests that don't set any. If nil, the engine's settings apply.
   private let connection: ConnectionSettings?
+  /// Whether `connection` isn't nil. Swift copies the large settings several times in order to compare them with nil.
+  private let hasConnection: Bool
   /// The session's timeouts, for requests that don't set any.
   private let timeouts: Timeouts
   private struct State {
@@ -61,6 +63,7 @@ package final class EngineClient: CacheUpstream, Sendable {
     if settings.addsDefaultFields { fields.appendMissing(Self.defaultFields) }
     sessionFields = fields
     connection = settings.network.connectionSettings(nil)
+    hasConnection = connection != nil
     timeouts = settings.timeouts(everyPhase: settings.timeoutIntervalForRequest)
   }
 
@@ -115,7 +118,7 @@ package final class EngineClient: CacheUpstream, Sendable {
       timeouts: request.explicitTimeoutInterval.map { settings.timeouts(everyPhase: $0) } ?? timeouts)
     if let options = request.options {
       apply(options, to: &converted)
-    } else if let connection {
+    } else if hasConnection {
       converted.connection = connection
     }
     return converted
