@@ -97,11 +97,10 @@ package final class EngineClient: CacheUpstream, Sendable {
   ) throws(URLError) -> EngineRequest {
     let uri = try uri(of: request)
     var fields = request.fields
+    // A range of compressed bytes can't be decoded. Many servers also ignore Range in a response that they compress.
+    let refusesCodings = fields.contains("Range") && hasDefaultCodings && !fields.contains("Accept-Encoding")
     if isElsewhere { fields.appendMissing(unboundSessionFields) } else { fields.appendMissing(sessionFields) }
-    if request.fields.contains("Range"), hasDefaultCodings, !request.fields.contains("Accept-Encoding") {
-      // A range of compressed bytes can't be decoded. Many servers also ignore Range in a response that they compress.
-      fields.remove("Accept-Encoding")
-    }
+    if refusesCodings { fields.remove("Accept-Encoding") }
     switch request.explicitCachePolicy ?? settings.cachePolicy {
     case .returnCacheDataDontLoad where !isCached: throw URLError(notCached: request.url)
     case .reloadIgnoringLocalAndRemoteCacheData: fields.appendMissing(Self.reloadFields)
