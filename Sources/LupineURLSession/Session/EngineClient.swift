@@ -137,8 +137,9 @@ package final class EngineClient: CacheUpstream, Sendable {
 
   /// Adds the Content-Type of a form to a POST or PUT request that has a body but no Content-Type, as Foundation does.
   private func addContentType(of request: URLRequest, to fields: inout Fields) {
-    guard request.httpMethod == "POST" || request.httpMethod == "PUT" else { return }
-    guard !request.body.isEmpty, !fields.contains("Content-Type") else { return }
+    // The body is checked first, because most requests have none.
+    guard !request.body.isEmpty, request.httpMethod == "POST" || request.httpMethod == "PUT" else { return }
+    guard !fields.contains("Content-Type") else { return }
     fields.append(name: "Content-Type", value: "application/x-www-form-urlencoded")
   }
 
