@@ -23,13 +23,14 @@ extension URLSessionTask {
     return (session, delegates)
   }
   /// The settings of the task that most tasks don't need. Nil if none of these settings has been used.
-  var options: TaskOptions? { mutableState.withLock { $0.options } }
+  var options: TaskOptions? { hasOptions.load(ordering: .acquiring) ? mutableState.withLock { $0.options } : nil }
   /// Returns the task's `options`. Creates them if necessary.
   func makeOptions() -> TaskOptions {
     mutableState.withLock { state in
       if let options = state.options { return options }
       let options = TaskOptions()
       state.options = options
+      hasOptions.store(true, ordering: .releasing)
       return options
     }
   }
@@ -56,6 +57,7 @@ extension URLSessionTask {
       (state.suspensionChangeCount, state.suspensionCount) = (handed.suspensionChangeCount, handed.suspensionCount)
       (state.taskDescription, state.options) = (handed.taskDescription, handed.options)
       state.reportedSentByteCount = handed.reportedSentByteCount
+      other.hasOptions.store(handed.options != nil, ordering: .releasing)
     }
     handed.options?.state.withLock { $0.progress }.map(other.control)
     session.replace(self, by: other)

@@ -73,6 +73,8 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   final let number: Int
   final let firstRequest: URLRequest?
   final let mutableState: Mutex<MutableState>
+  /// Whether the task's options have been created. Read without the lock, because most tasks have no options.
+  final let hasOptions = Atomic(false)
   @usableFromInline package let registrySlot = RegistrySlot()
 
   init(_ session: URLSession, _ request: URLRequest?, identifier: Int) {
