@@ -95,11 +95,12 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   override var cacheScope: TaskCache.Scope { .requests }
 
   override func transferDidEnd(_ error: URLError?) {
-    let storable = transfer?.takeStorable()
     guard let (session, delegates) = notified, delegates.data != nil else {
+      let storable = transfer?.takeStorable()
       storable?.store(storable?.proposed)
       return complete(error)
     }
+    let storable = session.client.cache == nil ? nil : transfer?.takeStorable()
     if windowBytes != nil, let selective = delegates.selective {
       return selective.urlSession(drain: self) { self.decideOnCaching(storable, error, session, delegates) }
     }
