@@ -78,7 +78,7 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     guard let (session, delegates) = notified, let delegate = delegates.data else {
       return extendWindow(by: data.count)
     }
-    let mayKeep = mutableState.withLock { $0.windowBytes == nil && $0.owner == nil }
+    let mayKeep = windowBytes == nil && mutableState.withLock { $0.owner == nil }
     if mayKeep, delegates.selective?.needsCachingDecision(for: self) ?? true { keep(data) }
     delegate.urlSession(session, dataTask: self, didReceive: data)
   }

@@ -41,7 +41,6 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     var owner: (any AnyObject & Sendable)?
     var error: (any Error)?
     var taskDescription: String?
-    var windowBytes: Int?
     var reportedSentByteCount: Int64 = 0
     /// The number of times that the task's state has changed to running or suspended.
     var suspensionChangeCount = 0
@@ -75,6 +74,8 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   final let mutableState: Mutex<MutableState>
   /// Whether the task's options have been created. Read without the lock, because most tasks have no options.
   final let hasOptions = Atomic(false)
+  /// The receive window of a streamed body, in bytes. -1 if the body isn't streamed.
+  private let streamWindowBytes = Atomic(-1)
   @usableFromInline package let registrySlot = RegistrySlot()
 
   init(_ session: URLSession, _ request: URLRequest?, identifier: Int) {
@@ -320,8 +321,11 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   /// If nil, the body isn't streamed: the transfer extends the session's window itself, when this task has returned from `receive`.
   /// Must be set before the task is resumed.
   package var windowBytes: Int? {
-    get { mutableState.withLock { $0.windowBytes } }
-    set { mutableState.withLock { $0.windowBytes = newValue } }
+    get {
+      let byteCount = streamWindowBytes.load(ordering: .relaxed)
+      return byteCount < 0 ? nil : byteCount
+    }
+    set { streamWindowBytes.store(newValue ?? -1, ordering: .relaxed) }
   }
 
   /// Extends the receive window of a streamed body, so that the task may receive `byteCount` more bytes. Has no effect if the body
