@@ -11,7 +11,7 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   /// The bytes of the body that were received so far. If the cache can't store the response, the task uses these bytes for the
   /// `CachedURLResponse` that it proposes to its delegate. Empty if the body is streamed, if the task has an owner, or if its
   /// delegate doesn't decide about caching. Nil if the body has more than `proposedBytesMax` bytes.
-  private let body = Mutex<Data?>(Data())
+  private let body = Mutex<[UInt8]?>([])
   private let cachingDecision = Mutex(CachingDecision.notNeeded)
 
   /// The state of the delegate's decision about storing the response in the cache. After the decision, the task completes.
@@ -87,7 +87,7 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   private func keep(_ data: Data) {
     body.withLock { body in
       guard let count = body?.count else { return }
-      if data.count > Self.proposedBytesMax - count { body = nil } else { body?.append(data) }
+      if data.count > Self.proposedBytesMax - count { body = nil } else { body?.append(contentsOf: data) }
     }
   }
 
@@ -147,7 +147,7 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     guard owner == nil else {
       return CachedURLResponse(response: httpResponse, data: delegates.selective?.keptBody(of: self) ?? Data())
     }
-    return body.withLock { $0 }.map { CachedURLResponse(response: httpResponse, data: $0) }
+    return body.withLock { $0 }.map { CachedURLResponse(response: httpResponse, data: Data($0)) }
   }
 
   /// Completes the task if it is waiting for the delegate's decision about caching. Has no effect after the first decision or a
