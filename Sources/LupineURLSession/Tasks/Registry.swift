@@ -18,6 +18,9 @@ internal import Synchronization
     get { atomic.load(ordering: .relaxed) }
     nonmutating set { atomic.store(newValue, ordering: .relaxed) }
   }
+
+  /// Whether the member is in a registry.
+  var isOccupied: Bool { index >= 0 }
 }
 
 /// A set of objects. Each member stores its own index, so that insertion and removal take constant time without hashing.

@@ -77,8 +77,9 @@ extension URLSession {
   /// Makes new tasks get identifiers above `number`, because tasks of earlier processes have identifiers up to `number`.
   func reserveTaskIdentifiers(upTo number: Int) { mutableState.withLock { $0.taskCount = max($0.taskCount, number) } }
 
-  /// Returns whether the task is registered in this session and may therefore run.
-  package func owns(_ task: URLSessionTask) -> Bool { mutableState.withLock { $0.tasks.contains(task) } }
+  /// Returns whether the task, which this session has created, is registered and may therefore run. Needs no lock, because no other
+  /// session registers the task.
+  package func owns(_ task: URLSessionTask) -> Bool { task.registrySlot.isOccupied }
 
   /// Unregisters `task`, and registers `other` in its place.
   func replace(_ task: URLSessionTask, by other: URLSessionTask) {
