@@ -143,7 +143,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   /// with the file's new path, or nil if the file can't be moved.
   func moveFile(of resumeData: Data) -> Data? { resumeData }
 
-  override func readyTransfers(of session: URLSession) -> ReadyTransfers { session.fileTransfers }
+  override var deliversOnDelegateQueue: Bool { false }
 
   override func start(in session: URLSession) {
     guard isResuming else { return super.start(in: session) }

@@ -45,17 +45,11 @@ extension URLSessionTask {
     tellDelegate(or: {}) { session, delegate in delegate.urlSession(session, taskIsWaitingForConnectivity: self) }
   }
 
-  /// Returns whether the delegate queue is also the queue on which the task's transfer delivers its events.
-  private func isDelegateQueueHere(_ session: URLSession) -> Bool {
-    // The session's other set delivers on another queue.
-    readyTransfers(of: session) === session.readyTransfers
-  }
-
   func tellDelegate(
     or otherwise: () -> Void, _ call: @escaping @Sendable (URLSession, any URLSessionTaskDelegate) -> Void
   ) {
     guard let (session, delegates) = notified, let delegate = delegates.task else { return otherwise() }
-    if isDelegateQueueHere(session) { return call(session, delegate) }
+    if deliversOnDelegateQueue { return call(session, delegate) }
     session.delivery.perform { call(session, delegate) }
   }
 
@@ -78,7 +72,7 @@ extension URLSessionTask {
     let error = error.map { error in transfer?.failure ?? (error as? URLError).map(naming) ?? error }
     guard let delegate else { return leave(session, error) }
     // This repeats the code of `tellDelegate`. Calling `tellDelegate` would allocate a closure for each request.
-    if isDelegateQueueHere(session) { return notify(delegate, of: error, in: session) }
+    if deliversOnDelegateQueue { return notify(delegate, of: error, in: session) }
     session.delivery.perform { self.notify(delegate, of: error, in: session) }
   }
 

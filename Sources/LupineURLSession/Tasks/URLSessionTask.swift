@@ -102,9 +102,13 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   /// Starts the task with the request that the delegate has returned after the task's earliest begin date had passed.
   func start(with request: URLRequest, in session: URLSession) { begin(session, .success(request)) }
 
-  /// Returns the set of ready transfers to which the task's transfer is added when it has received data. It determines the queue on
-  /// which the transfer delivers its events: the delegate queue, unless a subclass overrides this method.
-  func readyTransfers(of session: URLSession) -> ReadyTransfers { session.readyTransfers }
+  /// Whether the task's transfer delivers its events on the delegate queue. If false, it delivers them on the session's file queue.
+  var deliversOnDelegateQueue: Bool { true }
+
+  /// Returns the set of ready transfers to which the task's transfer is added when it has received data.
+  final func readyTransfers(of session: URLSession) -> ReadyTransfers {
+    deliversOnDelegateQueue ? session.readyTransfers : session.fileTransfers
+  }
 
   /// Returns the queue on which the task's transfer delivers its events.
   final func delivery(of session: URLSession) -> SerialQueue { readyTransfers(of: session).queue }
