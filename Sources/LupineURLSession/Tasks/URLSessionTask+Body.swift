@@ -12,15 +12,15 @@ extension URLSessionTask {
   /// After a redirect that a URLProtocol has reported (`isRedirected`), the body is that of the task's original request. The
   /// URLProtocol may have read its stream. In that case, the delegate provides another stream.
   func makeBody(of request: URLRequest, isRedirected: Bool) throws -> RequestBody? {
-    let source: URLRequest? = isRedirected ? firstRequest : request
+    func source() -> URLRequest? { isRedirected ? firstRequest : request }
     switch content {
     case .data(let data): return RequestBody(data)
     case .file(let url): return try RequestBody(ofFile: url)
-    case .stream: return makeStreamedBody(of: source) { try await $0.newBodyStream() }
+    case .stream: return makeStreamedBody(of: source()) { try await $0.newBodyStream() }
     case nil:
-      guard case .stream(let stream)? = source?.body else { return nil }
+      guard case .stream(let stream)? = isRedirected ? firstRequest?.body : request.body else { return nil }
       let isFirst = Atomic(!isRedirected || stream.stream.streamStatus == .notOpen)
-      return makeStreamedBody(of: source) { task in
+      return makeStreamedBody(of: source()) { task in
         if isFirst.exchange(false, ordering: .relaxed) { stream } else { try await task.newBodyStream() }
       }
     }
