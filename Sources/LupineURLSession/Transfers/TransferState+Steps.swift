@@ -114,13 +114,15 @@ extension TransferState {
   /// has been performed.
   mutating func nextStep() -> Step? {
     if !isStreamed, let byteCount = takeExtension() { return .extendWindow(byteCount) }
-    while canStep {
+    // Most calls of `takeStep` return a step, so `canStep` needn't be read before the first one.
+    repeat {
       if let step = takeStep() { return step }
-    }
+    } while canStep
     hop = .none
     return nil
   }
 
+  /// Returns the step for the next decision or event. Returns nil if there is none, or if it needs no step.
   private mutating func takeStep() -> Step? {
     switch turn {
     case .ended: return nil
@@ -128,8 +130,10 @@ extension TransferState {
       turn = .received
       return step(decision)
     case .received: break
-    // The transfer was canceled, so the observer's decision isn't needed.
-    case .asking, .awaiting: turn = .received
+    case .asking, .awaiting:
+      guard canStep else { return nil }
+      // The transfer was canceled, so the observer's decision isn't needed.
+      turn = .received
     }
     switch batch.nextPart {
     case .identityRequest: return batch.identityRequest.take().map { identityStep($0) }
