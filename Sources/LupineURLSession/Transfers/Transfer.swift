@@ -291,8 +291,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
       guard (cachePolicy ?? client.settings.cachePolicy) != .returnCacheDataDontLoad else {
         throw URLError(notCached: currentRequest.url)
       }
-      let handle = try client.submit(consume request, to: self, windowBytes: windowBytes)
-      keep(.engine(handle), of: exchange)
+      try keep(.engine(client.submit(consume request, to: self, windowBytes: windowBytes)), of: exchange)
     } catch {
       apply { $0.submissionFailed(error) }
     }
