@@ -96,11 +96,7 @@ package final class EngineClient: CacheUpstream, Sendable {
     _ request: URLRequest, body: RequestBody? = nil, isCached: Bool = false, isElsewhere: Bool = false
   ) throws(URLError) -> EngineRequest {
     let uri = try uri(of: request)
-    var fields = request.fields
-    // A range of compressed bytes can't be decoded. Many servers also ignore Range in a response that they compress.
-    let refusesCodings = fields.contains("Range") && hasDefaultCodings && !fields.contains("Accept-Encoding")
-    if isElsewhere { fields.appendMissing(unboundSessionFields) } else { fields.appendMissing(sessionFields) }
-    if refusesCodings { fields.remove("Accept-Encoding") }
+    var fields = fieldsWithDefaults(of: request, isElsewhere: isElsewhere)
     switch request.explicitCachePolicy ?? settings.cachePolicy {
     case .returnCacheDataDontLoad where !isCached: throw URLError(notCached: request.url)
     case .reloadIgnoringLocalAndRemoteCacheData: fields.appendMissing(Self.reloadFields)
@@ -121,6 +117,18 @@ package final class EngineClient: CacheUpstream, Sendable {
       converted.connection = connection
     }
     return converted
+  }
+
+  /// Returns the request's fields, and the session's fields that the request doesn't have.
+  private func fieldsWithDefaults(of request: URLRequest, isElsewhere: Bool) -> Fields {
+    var fields = request.fields
+    // Most requests have no fields, so that no names need to be compared.
+    if fields.isEmpty, !isElsewhere { return sessionFields }
+    // A range of compressed bytes can't be decoded. Many servers also ignore Range in a response that they compress.
+    let refusesCodings = fields.contains("Range") && hasDefaultCodings && !fields.contains("Accept-Encoding")
+    fields.appendMissing(isElsewhere ? unboundSessionFields : sessionFields)
+    if refusesCodings { fields.remove("Accept-Encoding") }
+    return fields
   }
 
   /// Whether the session adds its default Accept-Encoding to requests, because the configuration doesn't have this field.
