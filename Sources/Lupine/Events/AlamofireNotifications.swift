@@ -14,22 +14,19 @@ import Synchronization
 /// session's other requests wait for them.
 public final class AlamofireNotifications: EventMonitor {
   private let center = NotificationCenter.default
-  /// The notification to post next, or nil while it is being posted.
-  private let next = Mutex<ReusedNotification?>(ReusedNotification())
+  // An array, because moving a notification out of an optional and back would copy it and destroy the copy.
+  /// The notification to post next. Empty while the notification is being posted.
+  private let next = Mutex([ReusedNotification()])
 
   /// Creates a monitor that posts notifications to `NotificationCenter.default`.
   public init() {}
 
   private func post(_ name: Notification.Name, about request: Request) {
-    var reused: ReusedNotification?
+    var reused: [ReusedNotification] = []
     next.withLock { swap(&$0, &reused) }
-    // It is nil if another thread, or an observer that is being notified, is posting at the same time.
-    var notification = reused.take() ?? ReusedNotification()
-    notification.value.name = name
-    notification.subject = request
-    center.post(notification.value)
-    notification.subject = ()
-    reused = notification
+    // It is empty if another thread, or an observer that is being notified, is posting at the same time.
+    if reused.isEmpty { reused = [ReusedNotification()] }
+    reused[0].post(name, about: request, to: center)
     next.withLock { swap(&$0, &reused) }
   }
 
@@ -37,7 +34,7 @@ public final class AlamofireNotifications: EventMonitor {
   /// A notification that is reused, because creating its user info dictionary costs as much as posting it. Replacing the
   /// dictionary's value avoids hashing the key again. An observer that retains the dictionary has its own copy.
   private struct ReusedNotification: @unchecked Sendable {
-    var value: Notification
+    private var value: Notification
     private let index: Dictionary<AnyHashable, Any>.Index
 
     init() {
@@ -46,8 +43,16 @@ public final class AlamofireNotifications: EventMonitor {
       index = userInfo.startIndex
     }
 
+    /// Posts the notification, and then releases `request`.
+    mutating func post(_ name: Notification.Name, about request: Request, to center: NotificationCenter) {
+      value.name = name
+      subject = request
+      center.post(value)
+      subject = ()
+    }
+
     /// The value in the notification's user info dictionary.
-    var subject: Any {
+    private var subject: Any {
       get { value.userInfo?.values[index] as Any }
       set {
         let index = index  // Reading the property during the change would count as an overlapping access.
