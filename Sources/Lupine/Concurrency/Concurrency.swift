@@ -196,7 +196,8 @@ extension DataRequest {
       guard let request = request as? DataRequest else { preconditionFailure("called by another request") }
       let response = request.serialize(with: serializer)
       let error = response.error
-      box.store(response)
+      // Moved, because passing it would copy it.
+      box.store(consume response)
       return SerializedResponse(error: error) { replacement in
         if let replacement, let response = box.response { box.store(response.failing(with: replacement)) }
         box.open()
