@@ -51,8 +51,7 @@ public struct DataTask<Value: Sendable>: Sendable {
   private nonisolated(nonsending) func awaitedResult() async -> Result<Value, AFError> {
     await box.wait(cancelling: requestToCancel)
     // Copies only the result out of the box.
-    guard let result = box.response?.result else { preconditionFailure("latch opened without a response") }
-    return result
+    return box.content.response.result
   }
 
   private nonisolated(nonsending) func awaitedValue() async throws -> Value {
@@ -199,7 +198,7 @@ extension DataRequest {
       // Moved, because passing it would copy it.
       box.store(consume response)
       return SerializedResponse(error: error) { replacement in
-        if let replacement, let response = box.response { box.store(response.failing(with: replacement)) }
+        if let replacement { box.store(box.content.response.failing(with: replacement)) }
         box.open()
       }
     }
@@ -211,16 +210,31 @@ extension DataRequest {
 /// Stores a response, which can be awaited any number of times after the box has been opened. Opening the box and awaiting the
 /// response take the latch's lock, which costs less than a Swift task.
 final class ResponseBox<Response: Sendable>: @unchecked Sendable {
-  // Not in a Mutex, because the deinit of a generic class would look up three types to destroy a Mutex.
-  /// The response, or nil before it has been stored. Swift tasks read it only after `wait(cancelling:)` has returned.
-  private(set) var response: Response?
+  // An object, because reading a part of an optional response would copy the whole response, and the deinit of a generic class
+  // would look up the optional's type. Not in a Mutex, for which the deinit would look up three types.
+  /// The object that holds the response, or nil before the response has been stored.
+  private var stored: Content?
   private let latch: Latch
 
   /// Creates a box without a response. `queue` resumes the Swift tasks that wait for the response.
   init(on queue: SerialQueue) { latch = Latch(queue: queue) }
 
+  /// An object that holds a response.
+  final class Content: Sendable {
+    let response: Response
+
+    init(_ response: consuming Response) { self.response = response }
+  }
+
+  /// The object that holds the response. Must be read only after the response has been stored, and by Swift tasks only after
+  /// `wait(cancelling:)` has returned.
+  var content: Content {
+    guard let stored else { preconditionFailure("the response was read before it was stored") }
+    return stored
+  }
+
   /// Stores the response, which replaces an earlier one. Must not be called after `open()`.
-  func store(_ response: consuming Response) { self.response = response }
+  func store(_ response: consuming Response) { stored = Content(response) }
 
   /// Resumes the Swift tasks that wait for the response. Must be called only once.
   func open() { latch.open() }
@@ -241,7 +255,6 @@ final class ResponseBox<Response: Sendable>: @unchecked Sendable {
   /// Waits like `wait(cancelling:)`, and returns the response.
   nonisolated(nonsending) func value(cancelling request: Request?) async -> Response {
     await wait(cancelling: request)
-    guard let response else { preconditionFailure("latch opened without a response") }
-    return response
+    return content.response
   }
 }
