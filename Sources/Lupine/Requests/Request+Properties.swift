@@ -57,8 +57,6 @@ extension Request {
   /// The last metrics in ``allMetrics``, or nil if there are none.
   public var metrics: URLSessionTaskMetrics? { lastMetrics }
 
-  var session: (any RequestSession)? { mutableState.withLock { $0.session } }
-
   // MARK: Options
 
   /// An interceptor that combines the adapters and retriers added to this request, or nil if there are none. The session's

@@ -57,7 +57,6 @@ public class Request: @unchecked Sendable {
 
   /// The mutable state of a request, which several threads read and change.
   struct MutableState {
-    weak var session: (any RequestSession)?
     var id: UUID?
     /// The state that the caller has set. It is never `finished`, because that state is derived from `stage`.
     var intent = State.initialized
@@ -113,15 +112,18 @@ public class Request: @unchecked Sendable {
   /// Runs the closures of the request on the underlying queue, in the order in which they are submitted.
   var root: SerialQueue { queues.root }
   private let queues: RequestQueues
+  // Not in the mutable state, which could then be moved only field by field.
+  /// The session that created the request, or nil if the session has been released. Nothing else changes it.
+  private(set) weak var session: (any RequestSession)?
   let mutableState: Mutex<MutableState>
   @usableFromInline package let registrySlot = RegistrySlot()
 
   init(session: any RequestSession, shouldAutomaticallyResume: Bool?) {
     queues = session.queues
+    self.session = session
     self.shouldAutomaticallyResume = shouldAutomaticallyResume
     let monitor = session.requestMonitor
-    mutableState = Mutex(
-      MutableState(session: session, eventMonitor: monitor, endIsQueued: monitor?.hasListeners ?? false))
+    mutableState = Mutex(MutableState(eventMonitor: monitor, endIsQueued: monitor?.hasListeners ?? false))
   }
 
   // MARK: Steps that subclasses override
@@ -186,7 +188,7 @@ public class Request: @unchecked Sendable {
       guard state.state.canTransition(to: .resumed) else { return nil }
       guard case .unbuilt = state.stage else { return Transition(state: .resumed, task: state.runningTask, work: nil) }
       state.stage = .building
-      return Transition(state: .resumed, task: nil, work: .build, session: state.session)
+      return Transition(state: .resumed, task: nil, work: .build, session: session)
     }
     return self
   }
