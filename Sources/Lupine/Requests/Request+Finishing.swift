@@ -23,8 +23,8 @@ extension Request {
         self.serializeResponses()
       }
     }
-    guard isFirst, shouldAutomaticallyResume ?? session?.startImmediately ?? true else { return }
-    resume()
+    // After the session has been released, its setting no longer applies, and the resumed request fails.
+    if isFirst, startsImmediately || shouldAutomaticallyResume == nil && session == nil { resume() }
   }
 
   /// Runs the validations in order, and returns the error of the first validation that rejects the response, or nil if none does.

@@ -108,6 +108,8 @@ public class Request: @unchecked Sendable {
   public var serializationQueue: DispatchQueue { queues.serialization }
   /// Whether the first response handler resumes the request. If nil, the session's setting applies.
   public let shouldAutomaticallyResume: Bool?
+  /// Whether the first response handler resumes the request. Stored, so that the handler need not read the session's setting.
+  let startsImmediately: Bool
 
   /// Runs the closures of the request on the underlying queue, in the order in which they are submitted.
   var root: SerialQueue { queues.root }
@@ -122,6 +124,7 @@ public class Request: @unchecked Sendable {
     queues = session.queues
     self.session = session
     self.shouldAutomaticallyResume = shouldAutomaticallyResume
+    startsImmediately = shouldAutomaticallyResume ?? session.startImmediately
     let monitor = session.requestMonitor
     mutableState = Mutex(MutableState(eventMonitor: monitor, endIsQueued: monitor?.hasListeners ?? false))
   }
