@@ -163,9 +163,9 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     return self
   }
 
-  override func validate(_ response: HTTPURLResponse) -> AFError? {
+  override func validateResponse(of task: URLSessionTask) -> AFError? {
     let (validations, fileURL) = downloaded.withLock { ($0.validations, $0.fileURL) }
-    guard !validations.isEmpty else { return nil }
+    guard !validations.isEmpty, let response = task.httpResponse else { return nil }
     let (request, monitors) = (request, downloadMonitors)
     return refusal(of: validations) { validation in
       let result = validation(request, response, fileURL)

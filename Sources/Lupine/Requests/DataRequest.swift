@@ -109,9 +109,9 @@ public class DataRequest: Request, @unchecked Sendable {
     return self
   }
 
-  override func validate(_ response: HTTPURLResponse) -> AFError? {
+  override func validateResponse(of task: URLSessionTask) -> AFError? {
     let validations = received.withLock { $0.validations }
-    guard !validations.isEmpty else { return nil }
+    guard !validations.isEmpty, let response = task.httpResponse else { return nil }
     let (request, data, monitors) = (request, data, dataMonitors)
     return refusal(of: validations) { validation in
       let result = validation(request, response, data)

@@ -100,7 +100,7 @@ extension Request {
     guard isRunning else { return }
     taskDidEnd(with: error)
     finishProgress(task)
-    if self.error == nil, let response = task.httpResponse, let error = validate(response) {
+    if self.error == nil, let error = validateResponse(of: task) {
       mutableState.withLock { $0.error = $0.error ?? error }
     }
     notifiedMonitors?.request(self, didCompleteTask: task, with: error)

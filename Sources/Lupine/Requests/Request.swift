@@ -154,9 +154,9 @@ public class Request: @unchecked Sendable {
   /// Called when the request's task has ended, before validation. Called on the underlying queue.
   func taskDidEnd(with error: AFError?) {}
 
-  /// Returns the error of the first validation that rejects the response. Called on the underlying queue if there is a response
-  /// and no error.
-  func validate(_ response: HTTPURLResponse) -> AFError? { nil }
+  /// Returns the error of the first validation that rejects the task's response, or nil if there is no response. Called on the
+  /// underlying queue if there is no error. Without validations, the response isn't read, which takes the task's locks.
+  func validateResponse(of task: URLSessionTask) -> AFError? { nil }
 
   /// Discards the results of the previous attempt before a retry. The error of that attempt has already been discarded.
   func reset() {

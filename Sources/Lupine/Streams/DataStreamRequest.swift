@@ -130,9 +130,9 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     return self
   }
 
-  override func validate(_ response: HTTPURLResponse) -> AFError? {
+  override func validateResponse(of task: URLSessionTask) -> AFError? {
     let validations = streaming.withLock { $0.validations }
-    guard !validations.isEmpty else { return nil }
+    guard !validations.isEmpty, let response = task.httpResponse else { return nil }
     let (request, monitors) = (request, streamMonitors)
     return refusal(of: validations) { validation in
       let result = validation(request, response)
