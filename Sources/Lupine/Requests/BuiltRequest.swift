@@ -44,7 +44,7 @@ struct BuiltRequest: URLRequestConvertible {
   }
 
   func asURLRequest() throws -> URLRequest {
-    var request = try URLRequest(url: url, method: method, headers: headers)
+    var request = try url.makeURLRequest(method, headers)
     try modify?(&request)
     return try encode?(request) ?? request
   }
