@@ -38,9 +38,17 @@ struct BuiltRequest: URLRequestConvertible {
     var encode: (@Sendable (URLRequest) throws -> URLRequest)?
     // Without parameters, `URLEncoding` changes nothing, but a custom encoding may change the request.
     if parameters != nil || type(of: encoding) != URLEncoding.self {
-      encode = { try encoding.encode($0, with: parameters) }
+      encode = Self.encoder(encoding, parameters)
     }
     self.init(url, method, headers, modify, encode: encode)
+  }
+
+  // Inlining is disabled, because the encoding would be copied for the closure even if no closure is created.
+  @inline(never)
+  private static func encoder(
+    _ encoding: any ParameterEncoding, _ parameters: Parameters?
+  ) -> @Sendable (URLRequest) throws -> URLRequest {
+    { try encoding.encode($0, with: parameters) }
   }
 
   func asURLRequest() throws -> URLRequest {
