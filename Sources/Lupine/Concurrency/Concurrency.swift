@@ -94,10 +94,7 @@ extension DataRequest {
     emptyRequestMethods: Set<HTTPMethod> = DataResponseSerializer.defaultEmptyRequestMethods
   ) -> DataTask<Data> {
     serializingResponse(
-      using: DataResponseSerializer(
-        dataPreprocessor: dataPreprocessor,
-        emptyResponseCodes: emptyResponseCodes,
-        emptyRequestMethods: emptyRequestMethods),
+      using: DataResponseSerializer.shared(dataPreprocessor, emptyResponseCodes, emptyRequestMethods),
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 

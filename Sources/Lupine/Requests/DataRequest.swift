@@ -242,9 +242,7 @@ public class DataRequest: Request, @unchecked Sendable {
   ) -> Self {
     response(
       queue: queue,
-      responseSerializer: DataResponseSerializer(
-        dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
-        emptyRequestMethods: emptyRequestMethods),
+      responseSerializer: DataResponseSerializer.shared(dataPreprocessor, emptyResponseCodes, emptyRequestMethods),
       completionHandler: completionHandler)
   }
 

@@ -34,6 +34,24 @@ public final class DataResponseSerializer: ResponseSerializer {
   }
 }
 
+extension DataResponseSerializer {
+  private static let standard = DataResponseSerializer()
+
+  /// Returns a serializer with these properties. It is always the same one for the default properties, so that the usual request
+  /// doesn't allocate a serializer.
+  static func shared(
+    _ dataPreprocessor: any DataPreprocessor, _ emptyResponseCodes: Set<Int>, _ emptyRequestMethods: Set<HTTPMethod>
+  ) -> DataResponseSerializer {
+    let isStandard =
+      type(of: dataPreprocessor) == PassthroughPreprocessor.self
+      && emptyResponseCodes == standard.emptyResponseCodes && emptyRequestMethods == standard.emptyRequestMethods
+    guard !isStandard else { return standard }
+    return DataResponseSerializer(
+      dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
+      emptyRequestMethods: emptyRequestMethods)
+  }
+}
+
 /// A serializer that reads the response body as text. An empty body becomes an empty string if the status code or the request
 /// method allows an empty body.
 public final class StringResponseSerializer: ResponseSerializer {
