@@ -144,10 +144,14 @@ extension Request {
       }
     }
     guard let timing else { return }
-    root.perform(timing) {
-      self.notifiedMonitors?.requestDidFinish(self)
-      self.serializeResponses()
-    }
+    // Called directly, because asking the queue whether it is the current one costs as much as an allocation.
+    if timing == .immediate, queues.deliversOnRoot { return didFinish() }
+    root.perform(timing) { self.didFinish() }
+  }
+
+  private func didFinish() {
+    notifiedMonitors?.requestDidFinish(self)
+    serializeResponses()
   }
 
   /// Serializes the response for each response handler on the serialization queue, and then delivers the responses. Called on the

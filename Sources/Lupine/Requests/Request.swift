@@ -113,7 +113,7 @@ public class Request: @unchecked Sendable {
 
   /// Runs the closures of the request on the underlying queue, in the order in which they are submitted.
   var root: SerialQueue { queues.root }
-  private let queues: RequestQueues
+  let queues: RequestQueues
   // Not in the mutable state, which could then be moved only field by field.
   /// The session that created the request, or nil if the session has been released. Nothing else changes it.
   private(set) weak var session: (any RequestSession)?

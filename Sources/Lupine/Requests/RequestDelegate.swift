@@ -44,11 +44,14 @@ final class RequestQueues: Sendable {
   let serialization: DispatchQueue
   /// Runs closures on the root queue, in the order in which they are submitted.
   let root: SerialQueue
+  /// Whether the `URLSession` calls its delegate on `root`. If so, all work that must run on the underlying queue runs on `root`.
+  let deliversOnRoot: Bool
 
   /// `delivery` is the queue on which the `URLSession` calls its delegate. It is reused if it is based on the root queue.
   init(_ underlying: DispatchQueue, serialization: DispatchQueue, delivery: SerialQueue) {
     self.underlying = underlying
     self.serialization = serialization
-    root = delivery.isBased(on: underlying) ? delivery : SerialQueue(underlying)
+    deliversOnRoot = delivery.isBased(on: underlying)
+    root = deliversOnRoot ? delivery : SerialQueue(underlying)
   }
 }
