@@ -207,6 +207,16 @@ public class DataRequest: Request, @unchecked Sendable {
   func serialize<Serializer: DataResponseSerializerProtocol>(
     with serializer: Serializer
   ) -> AFDataResponse<Serializer.SerializedObject> {
+    let response = serializedResponse(with: serializer)
+    dataMonitors?.request(self, didParseResponse: response)
+    return response
+  }
+
+  // Inlining is disabled, because the response's parts would then be copied for the monitors, even if there are none.
+  @inline(never)
+  private func serializedResponse<Serializer: DataResponseSerializerProtocol>(
+    with serializer: Serializer
+  ) -> AFDataResponse<Serializer.SerializedObject> {
     // Read together, because each property would take the lock separately.
     let (request, task, metrics, error) = mutableState.withLock { state in
       (state.requests.last, state.tasks.last, state.metrics.last, state.error)
@@ -215,11 +225,9 @@ public class DataRequest: Request, @unchecked Sendable {
     let (result, duration) = serialized {
       try serializer.serialize(request: request, response: httpResponse, data: data, error: error)
     }
-    let response = DataResponse(
+    return DataResponse(
       request: request, response: httpResponse, data: data, metrics: metrics, serializationDuration: duration,
       result: result)
-    dataMonitors?.request(self, didParseResponse: response)
-    return response
   }
 
   /// Adds a handler that receives the response body as `Data`.
