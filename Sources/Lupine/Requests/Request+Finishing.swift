@@ -48,7 +48,9 @@ extension Request {
       result = .failure(
         error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error))))
     }
-    return (result, TimeInterval(DispatchTime.now().uptimeNanoseconds - start) / 1e9)
+    // Computed before the tuple is created, because the tuple would otherwise contain a copy of the result.
+    let duration = TimeInterval(DispatchTime.now().uptimeNanoseconds - start) / 1e9
+    return (result, duration)
   }
 
   /// Calls `completionHandler` with `response` on `queue`. The caller must run on the request's underlying queue.
