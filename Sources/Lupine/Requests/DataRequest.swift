@@ -24,7 +24,7 @@ public class DataRequest: Request, @unchecked Sendable {
   private let received = Mutex(Received())
 
   init(
-    _ convertible: any URLRequestConvertible, session: any RequestSession, shouldAutomaticallyResume: Bool?
+    _ convertible: any URLRequestConvertible, session: borrowing any RequestSession, shouldAutomaticallyResume: Bool?
   ) {
     self.convertible = convertible
     super.init(session: session, shouldAutomaticallyResume: shouldAutomaticallyResume)

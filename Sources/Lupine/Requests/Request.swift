@@ -120,9 +120,10 @@ public class Request: @unchecked Sendable {
   let mutableState: Mutex<MutableState>
   @usableFromInline package let registrySlot = RegistrySlot()
 
-  init(session: any RequestSession, shouldAutomaticallyResume: Bool?) {
+  // The session is borrowed, because the callers of initializers otherwise retain and release each argument.
+  init(session: borrowing any RequestSession, shouldAutomaticallyResume: Bool?) {
     queues = session.queues
-    self.session = session
+    self.session = copy session
     self.shouldAutomaticallyResume = shouldAutomaticallyResume
     startsImmediately = shouldAutomaticallyResume ?? session.startImmediately
     let monitor = session.requestMonitor
