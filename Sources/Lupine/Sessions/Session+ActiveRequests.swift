@@ -48,7 +48,7 @@ extension Session {
 
   /// Prepares a new request, and returns it. Adds the interceptor to the request, and begins to create the request's task
   /// immediately if `requestSetup` is `.eager`.
-  func made<Made: Request>(_ request: Made, _ interceptor: (any RequestInterceptor)? = nil) -> Made {
+  func made<Made: Request>(_ request: consuming Made, _ interceptor: (any RequestInterceptor)? = nil) -> Made {
     // Compared with nil first, because `if let` alone copies the optional even if it is nil.
     if interceptor != nil, let interceptor { request.interceptor(interceptor) }
     if requestSetup == .eager { request.prepareEagerly(in: self) }
