@@ -36,9 +36,10 @@ import Synchronization
 /// `download` and `bytes` call the methods without one.
 open class URLSession: NSObject, @unchecked Sendable {
   enum Life {
-    case valid, invalid
+    case valid
     /// The session has been invalidated. New tasks fail, and the session becomes invalid when its last task has completed.
     case invalidating
+    case invalid
   }
 
   struct MutableState {
@@ -73,8 +74,6 @@ open class URLSession: NSObject, @unchecked Sendable {
   final let mutableState: Mutex<MutableState>
   /// The number of tasks that the session has created, which is also the identifier of the latest task.
   final let taskCount = Atomic(0)
-  /// Whether `life` isn't `valid`. Read without the lock for each task.
-  final let isInvalidated = Atomic(false)
 
   private static let sharedSession: URLSession = {
     let session = URLSession(configuration: .default)
@@ -143,6 +142,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   /// The session's delegate, or nil if there is none or the session has become invalid.
   open var delegate: (any URLSessionDelegate)? { delegates?.session }
+
   var delegates: Delegates? { mutableState.withLock { $0.delegates } }
 
   /// A text that the program can choose, and that appears in ``description``. Nil by default.

@@ -108,7 +108,7 @@ extension URLSession {
   // MARK: Invalidation
 
   /// Whether the session hasn't been invalidated, so that new tasks can run.
-  package var isValid: Bool { !isInvalidated.load(ordering: .acquiring) }
+  package var isValid: Bool { mutableState.withLock { $0.life == .valid } }
 
   /// Invalidates the session, and cancels its tasks if `cancelling` is true. Has no effect on the shared session.
   func invalidate(cancelling: Bool) {
@@ -116,7 +116,6 @@ extension URLSession {
       guard !state.isShared else { return ([], false) }
       guard state.life == .valid else { return (cancelling ? state.tasks.members : [], false) }
       state.life = .invalidating
-      isInvalidated.store(true, ordering: .releasing)
       return (cancelling ? state.tasks.members : [], state.tasks.members.isEmpty && state.creationCount == 0)
     }
     for task in tasks { task.cancel() }
@@ -126,7 +125,6 @@ extension URLSession {
   /// Invalidates a session that has no tasks. `error` is the reason why the session can't be used.
   func invalidate(because error: URLError) {
     mutableState.withLock { $0.life = .invalid }
-    isInvalidated.store(true, ordering: .releasing)
     becomeInvalid(error)
   }
 
