@@ -19,7 +19,8 @@ let package = Package(
     .library(name: "LoadMeasure", targets: ["LoadMeasure"]),
     .library(name: "ResponseHeads", targets: ["ResponseHeads"]),
   ],
-  dependencies: [.package(name: "Lupine", path: "..")],
+  // With the trait that the Makefile enables, so that `make release` and Benchmarks/counts can share a build.
+  dependencies: [.package(name: "Lupine", path: "..", traits: ["Zstd"])],
   targets: [
     .target(name: "CAllocation"),
     .target(name: "LoadMeasure", dependencies: ["CAllocation"], swiftSettings: strict),

@@ -33,7 +33,7 @@ open class Session: @unchecked Sendable {
   /// The queue on which the session creates `URLRequest`s. The root queue by default.
   public let requestQueue: DispatchQueue
   /// The queue on which the session serializes responses. The root queue by default.
-  public let serializationQueue: DispatchQueue
+  public var serializationQueue: DispatchQueue { queues.serialization }
   /// The interceptor that adapts and retries every request of the session. It runs before the interceptor of a request.
   public let interceptor: (any RequestInterceptor)?
   /// The manager that evaluates the servers' certificates. If it is nil, the configuration's TLS settings decide.
@@ -95,7 +95,6 @@ open class Session: @unchecked Sendable {
     self.startRequestsImmediately = startRequestsImmediately
     self.requestSetup = requestSetup
     self.requestQueue = requestQueue ?? rootQueue
-    self.serializationQueue = serializationQueue ?? rootQueue
     queues = RequestQueues(rootQueue, serialization: serializationQueue ?? rootQueue, delivery: session.delivery)
     (self.interceptor, hasInterceptor) = (interceptor, interceptor != nil)
     self.serverTrustManager = serverTrustManager
