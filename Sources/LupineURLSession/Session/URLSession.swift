@@ -49,6 +49,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     var delegates: Delegates?
     /// The session's tasks that haven't completed.
     var tasks = Registry<URLSessionTask>()
+    var taskCount = 0
     /// The number of calls of `keepingRecords` in progress. The session becomes invalid only after they have ended.
     var creationCount = 0
     var sessionDescription: String?
@@ -72,8 +73,6 @@ open class URLSession: NSObject, @unchecked Sendable {
   final let background: BackgroundSession?
   private let settings: URLSessionConfiguration
   final let mutableState: Mutex<MutableState>
-  /// The number of tasks that the session has created, which is also the identifier of the latest task.
-  final let taskCount = Atomic(0)
 
   private static let sharedSession: URLSession = {
     let session = URLSession(configuration: .default)

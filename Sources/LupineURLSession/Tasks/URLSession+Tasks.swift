@@ -67,10 +67,15 @@ extension URLSession {
   }
 
   /// Returns a new task identifier, which is unique in the session. The first identifier is 1.
-  func nextTaskIdentifier() -> Int { taskCount.add(1, ordering: .relaxed).newValue }
+  func nextTaskIdentifier() -> Int {
+    mutableState.withLock { state in
+      state.taskCount += 1
+      return state.taskCount
+    }
+  }
 
   /// Makes new tasks get identifiers above `number`, because tasks of earlier processes have identifiers up to `number`.
-  func reserveTaskIdentifiers(upTo number: Int) { taskCount.max(number, ordering: .relaxed) }
+  func reserveTaskIdentifiers(upTo number: Int) { mutableState.withLock { $0.taskCount = max($0.taskCount, number) } }
 
   /// Returns whether the task, which this session has created, is registered and may therefore run. Needs no lock, because no other
   /// session registers the task.
