@@ -72,7 +72,8 @@ struct PoolState: Sendable {
   var isShuttingDown = false
 
   var slots: [PoolKey: Int] = [:]
-  /// The index of the origin for which an exchange most recently requested a connection. Its record may have been removed since.
+  /// The index of the origin that `slot(of:)` has most recently found by its key. Its record may have been removed since, and the
+  /// place reused for another origin.
   private var latest = 0
   var origins = Slots<PooledOrigin>()
   var connections = Slots<PooledConnection>()
