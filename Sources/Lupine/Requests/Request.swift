@@ -5,7 +5,8 @@ public import Foundation
 import LupineURLSession
 import Synchronization
 
-// Unchecked because the class has subclasses. All state is constant or protected by a Mutex.
+// Unchecked because the class has subclasses. All state is constant, atomic or protected by a Mutex, except the weak reference
+// `session`, which several threads may read while the session is being released.
 /// The superclass of all requests, with their state, tasks, progress and metrics.
 ///
 /// A ``Session`` creates requests. All methods may be called from any thread. Add handlers and validations in a chain:
@@ -108,7 +109,8 @@ public class Request: @unchecked Sendable {
   public var serializationQueue: DispatchQueue { queues.serialization }
   /// Whether the first response handler resumes the request. If nil, the session's setting applies.
   public let shouldAutomaticallyResume: Bool?
-  /// Whether the first response handler resumes the request. Stored, so that the handler need not read the session's setting.
+  /// `shouldAutomaticallyResume` or, if that is nil, the session's setting at the request's creation. Stored, so that adding a
+  /// response handler needn't read the session.
   let startsImmediately: Bool
 
   /// Runs the closures of the request on the underlying queue, in the order in which they are submitted.

@@ -64,7 +64,6 @@ extension Session: RequestSession {
   /// Returns an interceptor that calls the session's interceptor and then the request's interceptors, or nil if there are none.
   /// Even a single interceptor is wrapped in an `Interceptor`, which ignores all answers after the first.
   func interceptors(for request: Request) -> Interceptor? {
-    // Stored as Booleans, because comparing the interceptors with nil would copy them for each request.
     guard hasInterceptor || request.hasInterceptors else { return nil }
     return Interceptor(interceptors: (interceptor.map { [$0] } ?? []) + request.interceptors)
   }

@@ -47,6 +47,7 @@ open class Session: @unchecked Sendable {
 
   /// The queues of the session's requests.
   let queues: RequestQueues
+  /// Whether `interceptor` isn't nil. Stored, because comparing the interceptor with nil would copy it for each request.
   let hasInterceptor: Bool
   let activeRequests = Mutex(Registry<Request>())
 

@@ -4,7 +4,7 @@ public import Foundation
 import LupineEngine
 import Synchronization
 
-// Unchecked because the class is open. All state is constant or protected by a Mutex.
+// Unchecked because the class is open. All state is constant, atomic or protected by a Mutex.
 /// A task of a session, which performs one request, including redirects and challenges, and receives the response.
 ///
 /// Sessions create suspended tasks; call ``resume()`` to start a task. The task reports its events to the session's delegate on the
