@@ -70,6 +70,27 @@ struct FieldsTests {
     #expect(fields.wireLines == ["Host: h", "X: ", "Accept: c"])
   }
 
+  @Test("replacing the value of a field, or appending missing fields, leaves all other lines unchanged")
+  func replacement() throws {
+    var fields: Fields = ["A": "1", "B": "2", "b": "x", "C": ""]
+    for value in ["", "a longer value", "3"] {
+      fields.set(name: "b", value: value)
+      #expect(fields.wireLines == ["A: 1", "b: \(value)", "b: x", "C: "])
+      #expect(try sentText(of: fields) == "A: 1\r\nb: \(value)\r\nb: x\r\nC: \r\n")
+    }
+    fields.remove("a")
+    fields.set(name: "c", value: "4")
+    fields.appendMissing(["B": "y", "D": "5"])
+    #expect(fields.wireLines == ["b: 3", "b: x", "c: 4", "D: 5"])
+    #expect(try sentText(of: fields) == "b: 3\r\nb: x\r\nc: 4\r\nD: 5\r\n")
+  }
+
+  private func sentText(of fields: Fields) throws -> String {
+    var output: [UInt8] = []
+    try HeadSerializer.appendLines(of: fields, to: &output)
+    return String(decoding: output, as: UTF8.self)
+  }
+
   @Test("changing a copy of a Fields value doesn't change the original")
   func copies() {
     var copy = fields
