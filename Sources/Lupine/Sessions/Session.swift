@@ -45,7 +45,6 @@ open class Session: @unchecked Sendable {
   /// The monitor that passes each request's events to the session's monitors. It is called on the root queue.
   public let eventMonitor: CompositeEventMonitor
 
-  /// The queues of the session's requests.
   let queues: RequestQueues
   /// Whether `interceptor` isn't nil. Stored, because comparing the interceptor with nil would copy it for each request.
   let hasInterceptor: Bool
