@@ -53,15 +53,11 @@ public final class SystemResolver: HostResolver {
 
   /// Looks up a name and calls `completion` once, on another thread. Returns a closure that removes the lookup from the queue.
   /// If the lookup is removed before it starts, `completion` isn't called.
-  package func start(_ host: String, completion: @escaping NameService.Completion) -> @Sendable () -> Void {
-    start(host, if: { true }, completion: completion)
-  }
-
-  /// Does the same as `start(_:completion:)`, but drops the lookup if it has become unnecessary before it starts.
   ///
-  /// When a thread takes the lookup from the queue, it calls `start`. If `start` returns false, the thread drops the lookup.
+  /// When a thread takes the lookup from the queue, it calls `start`. If `start` returns false, because the lookup has become
+  /// unnecessary, the thread drops the lookup.
   package func start(
-    _ host: String, if start: @escaping NameService.Start, completion: @escaping NameService.Completion
+    _ host: String, if start: @escaping NameService.Start = { true }, completion: @escaping NameService.Completion
   ) -> @Sendable () -> Void {
     let (number, needsThread) = state.withLock { state in
       let number = state.next
