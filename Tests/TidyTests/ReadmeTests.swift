@@ -17,7 +17,7 @@ import Testing
           isFenced.toggle()
           code.append(String(line))
         } else if isFenced || line.hasPrefix("    ") {
-          code.append(line.replacing(/ +\/\/ .*/, with: ""))
+          code.append(String(line.replacing(#/ +// .*/#, with: "")))
         }
       }
       links = Set(text.matches(of: /\]\(([^)]*)\)/).map { String($0.1) })
