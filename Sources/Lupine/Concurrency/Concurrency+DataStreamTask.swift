@@ -104,7 +104,7 @@ public struct DataStreamTask: Sendable {
     request.resume()
   }
 
-  /// Suspends the stream request.
+  /// Suspends the stream request until it is resumed. Does nothing if the request was cancelled or has finished.
   public func suspend() {
     request.suspend()
   }

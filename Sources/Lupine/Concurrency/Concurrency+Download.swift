@@ -51,7 +51,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
     request.resume()
   }
 
-  /// Suspends the download.
+  /// Suspends the download until it is resumed. Does nothing if the download was cancelled or has finished.
   public func suspend() {
     request.suspend()
   }

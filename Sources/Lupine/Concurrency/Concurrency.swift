@@ -71,7 +71,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     request.resume()
   }
 
-  /// Suspends the data request.
+  /// Suspends the data request until it is resumed. Does nothing if the request was cancelled or has finished.
   public func suspend() {
     request.suspend()
   }

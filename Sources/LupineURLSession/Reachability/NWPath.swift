@@ -14,7 +14,7 @@ public struct NWInterface: Sendable, Hashable {
     /// A modem of a mobile network: an interface of the kernel's WWAN subsystem or of rmnet, an interface that carries raw IP, or
     /// an interface whose name begins with "ww" or "rmnet".
     case cellular
-    /// Ethernet, or an interface that isn't known to be of another type.
+    /// Ethernet, or an interface of unknown type.
     case wiredEthernet
     /// The loopback interface. No path contains this interface, because it doesn't lead to another machine.
     case loopback
