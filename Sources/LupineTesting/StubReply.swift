@@ -1,4 +1,4 @@
-// StubReply: the reply of a rule.
+// StubReply: the response or error with which a stub answers a request.
 
 public import Foundation
 

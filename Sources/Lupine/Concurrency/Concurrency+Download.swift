@@ -62,7 +62,7 @@ extension DownloadRequest {
   /// file as `Data`.
   ///
   /// - Parameters:
-  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
   ///   - dataPreprocessor: Transforms the content before it is serialized, unless the content is empty.
   ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
   ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
@@ -84,7 +84,7 @@ extension DownloadRequest {
   ///
   /// - Parameters:
   ///   - type: The type to decode.
-  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
   ///   - dataPreprocessor: Transforms the content before it is serialized, unless the content is empty.
   ///   - decoder: Decodes the value. A `JSONDecoder` by default.
   ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
@@ -116,7 +116,7 @@ extension DownloadRequest {
   /// file as text.
   ///
   /// - Parameters:
-  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
   ///   - dataPreprocessor: Transforms the content before it is serialized, unless the content is empty.
   ///   - encoding: The encoding of the text. By default, the response's charset, or ISO Latin-1 if the response names none.
   ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
@@ -140,7 +140,7 @@ extension DownloadRequest {
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
-  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
   public func serializingDownload<Serializer: ResponseSerializer>(
     using serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool = true
   ) -> DownloadTask<Serializer.SerializedObject> {
@@ -152,7 +152,7 @@ extension DownloadRequest {
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
-  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
   public func serializingDownload<Serializer: DownloadResponseSerializerProtocol>(
     using serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool = true
   ) -> DownloadTask<Serializer.SerializedObject> {

@@ -82,10 +82,10 @@ extension DataRequest {
   /// `Data`.
   ///
   /// - Parameters:
-  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
   ///   - dataPreprocessor: Transforms a body before it is returned.
-  ///   - emptyResponseCodes: The status codes whose responses may have an empty body.
-  ///   - emptyRequestMethods: The request methods whose responses may have an empty body.
+  ///   - emptyResponseCodes: The status codes whose responses may have an empty body. 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods whose responses may have an empty body. `HEAD` by default.
   /// - Returns: A task, whose `value`, `result` or `response` the caller awaits.
   public func serializingData(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -109,11 +109,11 @@ extension DataRequest {
   ///
   /// - Parameters:
   ///   - type: The type to decode.
-  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
   ///   - dataPreprocessor: Transforms a body before it is decoded.
   ///   - decoder: Decodes the body. A `JSONDecoder` by default.
-  ///   - emptyResponseCodes: The status codes whose responses may have an empty body.
-  ///   - emptyRequestMethods: The request methods whose responses may have an empty body.
+  ///   - emptyResponseCodes: The status codes whose responses may have an empty body. 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods whose responses may have an empty body. `HEAD` by default.
   /// - Returns: A task, whose `value`, `result` or `response` the caller awaits.
   public func serializingDecodable<Value: Decodable & Sendable>(
     _ type: Value.Type = Value.self,
@@ -136,7 +136,7 @@ extension DataRequest {
   /// text.
   ///
   /// - Parameters:
-  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
   ///   - dataPreprocessor: Transforms the content before it is serialized, unless the content is empty.
   ///   - encoding: The encoding of the text. By default, the response's charset, or ISO Latin-1 if the response names none.
   ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
@@ -162,7 +162,7 @@ extension DataRequest {
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
-  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
   public func serializingResponse<Serializer: ResponseSerializer>(
     using serializer: Serializer,
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -175,7 +175,7 @@ extension DataRequest {
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
-  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
   public func serializingResponse<Serializer: DataResponseSerializerProtocol>(
     using serializer: Serializer,
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true
