@@ -5,8 +5,8 @@ public struct CodingLimits: Sendable, Equatable {
   /// The maximum number of content codings of a body. 5 by default, as in curl. RFC 9110 sets no limit.
   public var layersMax: Int
 
-  /// The maximum number of brotli codings of a body. 1 by default: each may use a window of 16 MiB (RFC 7932 §9.1), compared with
-  /// 32 KiB for gzip and deflate, and a second brotli coding makes a body no smaller.
+  /// The maximum number of brotli codings of a body. 1 by default, because each may use a window of 16 MiB (RFC 7932 §9.1), and a
+  /// second one makes a body no smaller. For comparison, gzip and deflate use a window of 32 KiB.
   public var brotliLayersMax: Int
 
   /// The maximum number of zstd codings of a body. 1 by default, because each may use a window of 8 MiB (RFC 9659). This limit has

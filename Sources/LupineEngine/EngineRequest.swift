@@ -61,10 +61,10 @@ public struct EngineRequest: Sendable {
     get { storage.parts.presentsIdentity }
     _modify { yield &parts.presentsIdentity }
   }
-  /// The maximum length of the decoded response body in bytes. If the body exceeds it, the exchange fails with `.bodyTooLarge`. If
-  /// the body isn't decoded and its Content-Length exceeds the limit, the exchange fails when the response head has arrived, unless
-  /// the response is a redirect, a challenge or a 416, whose body the caller may not want.
-  /// Unlimited by default, because the body is delivered as it arrives.
+  /// The maximum length of the decoded response body in bytes. Unlimited by default, because the body is delivered as it arrives.
+  /// If the body exceeds the limit, the exchange fails with `.bodyTooLarge`. A body that isn't decoded fails the exchange as soon
+  /// as the response head has arrived, if its Content-Length exceeds the limit. This doesn't apply to a redirect, a challenge or a
+  /// 416, whose body the caller may not want.
   public var bodyBytesMax: Int {
     get { storage.parts.bodyBytesMax }
     _modify { yield &parts.bodyBytesMax }

@@ -53,15 +53,16 @@ public struct TLSConfiguration: Sendable, Hashable {
   public var maximumVersion: TLSVersion?
   /// The ciphers for TLS 1.2 in OpenSSL's syntax (`man openssl-ciphers`), such as "ECDHE+AESGCM:!aNULL".
   ///
-  /// If nil, OpenSSL's default is used, which the system's openssl.cnf may set. If the processor also has instructions for AES, the
-  /// AES-128-GCM ciphers are moved to the front of this default.
+  /// If nil (the default), OpenSSL's list is used, which the system's openssl.cnf may set. On a processor with instructions for
+  /// AES, the AES-128-GCM ciphers are moved to the front of this list.
   public var cipherList: String?
   /// The cipher suites for TLS 1.3, most preferred first, such as "TLS_AES_128_GCM_SHA256".
   ///
-  /// If nil, OpenSSL's default is used. If the processor also has instructions for AES, AES-128-GCM is moved to the front of this
-  /// default.
+  /// If nil (the default), OpenSSL's list is used. On a processor with instructions for AES, AES-128-GCM is moved to the front of
+  /// this list.
   public var cipherSuites: [String]?
-  /// The groups for the key exchange, most preferred first, such as "X25519" or "P-256". If nil, OpenSSL's default is used.
+  /// The groups for the key exchange, most preferred first, such as "X25519" or "P-256". If nil (the default), OpenSSL's
+  /// list is used.
   public var groups: [String]?
   /// The application protocols that the client offers with ALPN (RFC 7301), most preferred first. Only "http/1.1" by default. Each
   /// name has 1 to 255 bytes. If the list is empty, the client doesn't use ALPN.
