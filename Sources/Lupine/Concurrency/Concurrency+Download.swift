@@ -58,8 +58,8 @@ public struct DownloadTask<Value: Sendable>: Sendable {
 }
 
 extension DownloadRequest {
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the content of the downloaded
-  /// file as `Data`.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a task whose value is the content of the
+  /// downloaded file as `Data`.
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
@@ -79,8 +79,8 @@ extension DownloadRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is decoded from the content of
-  /// the downloaded file.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a task whose value is decoded from the
+  /// content of the downloaded file.
   ///
   /// - Parameters:
   ///   - type: The type to decode.
@@ -104,16 +104,16 @@ extension DownloadRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the URL of the downloaded
-  /// file.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a task whose value is the URL of the
+  /// downloaded file.
   public func serializingDownloadedFileURL(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true
   ) -> DownloadTask<URL> {
     serializingDownload(using: URLResponseSerializer(), automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the content of the downloaded
-  /// file as text.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a task whose value is the content of the
+  /// downloaded file as text.
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
@@ -135,8 +135,8 @@ extension DownloadRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value `serializer` creates from the
-  /// downloaded file.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a task whose value `serializer` creates from
+  /// the downloaded file.
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
@@ -147,8 +147,8 @@ extension DownloadRequest {
     task(for: serializer, shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value `serializer` creates from the
-  /// downloaded file.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a task whose value `serializer` creates from
+  /// the downloaded file.
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.

@@ -78,8 +78,8 @@ public struct DataTask<Value: Sendable>: Sendable {
 }
 
 extension DataRequest {
-  /// Resumes the request, unless automatic resuming is turned off, and returns a ``DataTask`` whose value is the response body as
-  /// `Data`.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a ``DataTask`` whose value is the response
+  /// body as `Data`.
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
@@ -98,8 +98,8 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a ``DataTask`` whose value is decoded from the
-  /// response body.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a ``DataTask`` whose value is decoded from
+  /// the response body.
   ///
   /// ```swift
   /// let profile = try await AF.request("https://example.org/profile")
@@ -132,8 +132,8 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a ``DataTask`` whose value is the response body as
-  /// text.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a ``DataTask`` whose value is the response
+  /// body as text.
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
@@ -157,8 +157,8 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a ``DataTask`` whose value `serializer`, such as
-  /// `.string`, creates from the response body.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a ``DataTask`` whose value `serializer`,
+  /// such as `.string`, creates from the response body.
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
@@ -170,8 +170,8 @@ extension DataRequest {
     dataTask(using: serializer, automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a ``DataTask`` whose value `serializer` creates from
-  /// the response body.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a ``DataTask`` whose value `serializer`
+  /// creates from the response body.
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
