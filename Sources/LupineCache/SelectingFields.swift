@@ -2,7 +2,8 @@
 
 internal import LupineWire
 
-/// The values of a request's fields that select a stored response, in a normalized form. The response's Vary names these fields.
+/// The request fields that a stored response's Vary names, with their values in the request for which the response was stored. The
+/// response may be served for another request only if the values are equal after normalization.
 package struct SelectingFields: Sendable, Hashable {
   package struct Selector: Sendable, Hashable {
     /// The name in lowercase of a field that the response's Vary names.

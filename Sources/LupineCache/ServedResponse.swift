@@ -1,4 +1,4 @@
-// ServedResponse: the response to a caller that is served from a stored response (RFC 9111 §4, §4.3.2; RFC 9110 §13, §14).
+// ServedResponse: the response that the cache creates from a stored response (RFC 9111 §4, §4.3.2; RFC 9110 §13, §14).
 
 package import LupineWire
 

@@ -118,9 +118,8 @@ extension Fields {
     return stored
   }
 
-  /// The names, in lowercase, of the fields that the cache doesn't store because they belong to the connection or to a proxy: the
-  /// fields listed in RFC 9110 §7.6.1 and RFC 9111 §3.1, and the fields that Connection names, apart from fields that control
-  /// caches.
+  /// The names, in lowercase, of the fields that the cache doesn't store because they belong to the connection or to a proxy. They
+  /// are listed in RFC 9110 §7.6.1 and RFC 9111 §3.1. In addition, Connection may name others, but not fields that control caches.
   var connectionFieldNames: Set<String> {
     var names: Set<String> = [
       "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",

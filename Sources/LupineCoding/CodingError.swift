@@ -28,8 +28,8 @@ public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
     case expansionRatioMax(UInt64)
     /// The compression library couldn't allocate memory.
     case outOfMemory
-    /// The compression library failed in a way that its documentation rules out for any input. The associated value describes the
-    /// failure.
+    /// The compression library reported an error that, according to its documentation, no input can cause. The associated value
+    /// describes the error.
     case internalFailure(String)
   }
 

@@ -5,8 +5,8 @@ public struct CodingLimits: Sendable, Equatable {
   /// The maximum number of content codings of a body. 5 by default, as in curl. RFC 9110 sets no limit.
   public var layersMax: Int
 
-  /// The maximum number of brotli codings of a body. 1 by default: each may use a window of 16 MiB (RFC 7932 §9.1), compared with
-  /// 32 KiB for gzip and deflate, and a second brotli coding makes a body no smaller.
+  /// The maximum number of brotli codings of a body. 1 by default, because each may use a window of 16 MiB (RFC 7932 §9.1), and a
+  /// second one makes a body no smaller. For comparison, gzip and deflate use a window of 32 KiB.
   public var brotliLayersMax: Int
 
   /// The maximum number of zstd codings of a body. 1 by default, because each may use a window of 8 MiB (RFC 9659). This limit has
@@ -15,7 +15,7 @@ public struct CodingLimits: Sendable, Equatable {
 
   /// The maximum number of decoded bytes of a body, or nil for no limit. Nil by default, so the caller should count the bytes.
   ///
-  /// If a body has several codings, the decoders before the last may produce slightly more bytes.
+  /// If a body has several codings, the bytes that one decoder passes to the next may exceed this limit slightly.
   public var decodedBytesMax: UInt64?
 
   /// The maximum number of bytes that the decoder of each coding may produce per received byte, or nil for no limit. 1100 by
@@ -68,9 +68,9 @@ public struct CodingLimits: Sendable, Equatable {
   /// The binary logarithm of the maximum size in bytes of a Zstandard frame's window: 23, for 8 MiB (RFC 9659 §3).
   static let zstdWindowLogMax: Int32 = 23
 
-  /// The maximum number of bytes that each decoder before the last may produce, or nil for no limit. This limit exceeds
-  /// `decodedBytesMax` by one 256th plus `expansionFloorBytes`, because coding makes incompressible data longer. For comparison,
-  /// zlib makes it longer by only 5 bytes in 64 KiB (zlib's technical notes).
+  /// The maximum number of bytes that a decoder may pass to the decoder of the next coding, or nil for no limit. These bytes are
+  /// still coded, and coding makes incompressible data longer, so this limit exceeds `decodedBytesMax` by one 256th plus
+  /// `expansionFloorBytes`. That is ample: zlib adds only 5 bytes per 64 KiB (zlib's technical notes).
   var intermediateBytesMax: UInt64? {
     guard let decodedBytesMax else { return nil }
     return decodedBytesMax.addingSaturated(decodedBytesMax >> 8).addingSaturated(expansionFloorBytes)

@@ -20,7 +20,7 @@ public struct ContentEncoder: ~Copyable {
   /// - Parameters:
   ///   - coding: The content coding to apply.
   ///   - level: The compression level, from 0 (fastest) to 9 (smallest) for gzip and deflate and to 11 for Brotli, and from 1 to 19
-  ///     for Zstandard. A level outside that range is replaced by the nearest one.
+  ///     for Zstandard. A level outside that range is replaced by the nearest one. 5 by default.
   /// - Throws: `CodingError` with the cause `.outOfMemory`.
   public init(_ coding: ContentCoding, level: Int = ContentEncoder.levelDefault) throws(CodingError) {
     self.coding = coding

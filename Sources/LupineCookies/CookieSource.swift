@@ -50,8 +50,8 @@ package struct CookieSource: Sendable, Hashable {
       || path.dropFirst(other.count).first == UInt8(ascii: "/")
   }
 
-  /// The path that a cookie from this URL gets if it has no Path attribute: the URL's path up to its last slash, without that
-  /// slash, or "/" if the URL's path has only one slash (RFC 6265bis §5.1.4).
+  /// The path of a cookie from this URL that has no Path attribute (RFC 6265bis §5.1.4): the URL's path before its last slash. If
+  /// the URL's path has only one slash, the cookie's path is "/".
   var defaultPath: String {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex,
       path.utf8.first == UInt8(ascii: "/")

@@ -1,4 +1,4 @@
-// Stage: the servers and the session for the steps: an origin without TLS, an origin with TLS, a second origin, and a session.
+// Stage: what the demo's steps use: an origin without TLS, an origin with TLS, a second origin, and a session.
 
 import Foundation
 import Lupine

@@ -1,4 +1,4 @@
-// Tour: the steps of the tour, in order.
+// Tour: the steps of the demo's tour of the API, in order, with the code that each step shows.
 
 import Foundation
 import Lupine

@@ -11,7 +11,7 @@ public struct RawRequest: Sendable {
   /// The request method, which the engine needs to parse the response: a response to HEAD has no body. By default, the first word
   /// of `bytes`.
   public var method: String
-  /// The time limits of the exchange.
+  /// The time limits of the exchange. By default, those of `Timeouts()`.
   public var timeouts: Timeouts
   /// The maximum length of the response body in bytes. `Engine.collectedBytesMax` by default.
   public var bodyBytesMax = Engine.collectedBytesMax

@@ -75,7 +75,7 @@ public struct EngineError: Error, Sendable {
     case limit(Duration)
     /// The exchange exceeded its total time limit. The associated value is that limit.
     case totalLimit(Duration)
-    /// The exceeded maximum, as a number of redirects, bytes or waiting exchanges.
+    /// The exchange exceeded a maximum. The associated value is that maximum: a number of redirects, bytes or waiting exchanges.
     case maximum(Int)
     /// The error that the producer of the request body threw.
     case producer(any Error)

@@ -7,7 +7,7 @@ public import LupineWire
 public struct EngineRequest: Sendable {
   // The accessors of large properties yield, so that reading a part of a property doesn't copy the rest.
 
-  /// The request method, a token such as "GET".
+  /// The request method, a token. "GET" by default.
   public var method: String {
     _read { yield storage.parts.method }
     _modify { yield &parts.method }
@@ -17,7 +17,7 @@ public struct EngineRequest: Sendable {
     _read { yield storage.parts.uri }
     _modify { yield &parts.uri }
   }
-  /// The header fields, which are sent in this order after Host.
+  /// The header fields, which are sent in this order after Host. None by default.
   ///
   /// A Host field replaces the one derived from the URI. The engine derives Content-Length and Transfer-Encoding from the body, and
   /// ignores the caller's. It also ignores Proxy-Authorization and Proxy-Connection, because a proxy's credentials belong in the
@@ -44,7 +44,7 @@ public struct EngineRequest: Sendable {
     get { storage.parts.bodyCoding }
     _modify { yield &parts.bodyCoding }
   }
-  /// The time limits of the exchange and its phases.
+  /// The time limits of the exchange and its phases. By default, those of `Timeouts()`.
   public var timeouts: Timeouts {
     // Other modules would allocate memory for a copy to yield. Getting a copy only copies bytes.
     get { storage.parts.timeouts }
@@ -61,10 +61,10 @@ public struct EngineRequest: Sendable {
     get { storage.parts.presentsIdentity }
     _modify { yield &parts.presentsIdentity }
   }
-  /// The maximum length of the decoded response body in bytes. If the body exceeds it, the exchange fails with `.bodyTooLarge`. If
-  /// the body isn't decoded and its Content-Length exceeds the limit, the exchange fails when the response head has arrived, unless
-  /// the response is a redirect, a challenge or a 416, whose body the caller may not want.
-  /// Unlimited by default, because the body is delivered as it arrives.
+  /// The maximum length of the decoded response body in bytes. Unlimited by default, because the body is delivered as it arrives.
+  /// If the body exceeds the limit, the exchange fails with `.bodyTooLarge`. A body that isn't decoded fails the exchange as soon
+  /// as the response head has arrived, if its Content-Length exceeds the limit. This doesn't apply to a redirect, a challenge or a
+  /// 416, whose body the caller may not want.
   public var bodyBytesMax: Int {
     get { storage.parts.bodyBytesMax }
     _modify { yield &parts.bodyBytesMax }

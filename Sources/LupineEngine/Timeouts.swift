@@ -61,8 +61,8 @@ public struct Timeouts: Sendable, Hashable {
   /// Creates limits with the default values.
   public init() {}
 
-  /// Creates limits with the same value for each phase, like an inactivity timer, and a total limit. Only `awaitContinue` keeps its
-  /// default.
+  /// Creates limits from a limit that applies to each phase separately, and a limit of the entire exchange. Only `awaitContinue`
+  /// keeps its default.
   public init(everyPhase limit: Duration?, total: Duration?) {
     (poolWait, resolve, connect, proxy, tls) = (limit, limit, limit, limit, limit)
     (send, firstByte, idle) = (limit, limit, limit)

@@ -26,7 +26,7 @@ package enum AuthenticationRefusal: Sendable {
   }
 }
 
-/// The challenges in the response to a refused request, and the object that answers them.
+/// The challenges with which an origin or a proxy refused a request, and the object that answers them.
 package struct AuthenticationQuestion: Sendable {
   /// The origin or the proxy that sent the challenges and receives the credential.
   package let party: AuthenticationParty

@@ -121,8 +121,8 @@ final class ProxyAuthentication: Sendable {
     return choose(offer, own, proxy, for: request)
   }
 
-  /// Called when a request couldn't open a tunnel, because the first message of its handshake had already opened another tunnel.
-  /// Returns whether to prepare the request again with a new message.
+  /// Called when a request couldn't open a tunnel, because the first message of its handshake opens only one tunnel and has already
+  /// been used. Returns whether to prepare the request again with a new message.
   func needsAnotherMessage(_ request: EngineRequest, via proxy: Proxy) -> Bool {
     state.withLock { state in
       guard Self.isTunneled(request), let choice = state.choice, choice.scheme == .negotiate,

@@ -1,4 +1,4 @@
-// URI+Login: the login in a URL.
+// URI+Login: the user name and password in a URL.
 
 package import LupineAuthentication
 package import LupineEngine

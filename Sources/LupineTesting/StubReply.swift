@@ -1,4 +1,4 @@
-// StubReply: the reply of a rule.
+// StubReply: the response or error with which a stub answers a request.
 
 public import Foundation
 
@@ -10,11 +10,11 @@ public struct StubReply: Sendable {
     case failure(any Error)
   }
 
-  /// The status code of the reply's response.
+  /// The status code of the reply's response. 200 by default.
   public var status: Int
-  /// The values of the reply's header fields, keyed by name.
+  /// The values of the reply's header fields, keyed by name. None by default.
   public var headerFields: [String: String]
-  /// The body of the reply's response.
+  /// The body of the reply's response. Empty by default.
   public var body: Data
   /// The time between the request and the beginning of the reply. Zero by default.
   public var delay = Duration.zero

@@ -218,8 +218,8 @@ package final class TransferRecord: Sendable {
 
   /// Returns what this process must do with a task that an earlier process has left unfinished.
   ///
-  /// If the size of the body's file can't be read, for example because the process has no descriptors left, the file is treated as
-  /// changed: a download starts over, and the response to an answered upload is lost.
+  /// If the size of the body's file can't be read, for example because the process has no descriptors left, this method assumes
+  /// that the file has changed. A download then starts over, and the response to an answered upload is lost.
   package func recovery() -> TransferRecovery {
     let (kind, progress) = state.withLock { ($0.content.description.kind, $0.content.progress) }
     do throws(TransferStoreError) {

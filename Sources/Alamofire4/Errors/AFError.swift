@@ -41,7 +41,7 @@ public enum AFError: Error, @unchecked Sendable {
     case outputStreamURLInvalid(url: URL)
     /// The encoded form can't be written.
     case outputStreamWriteFailed(error: any Error)
-    /// A part of the form can't be read, or its length differs from the announced length.
+    /// A part of the form can't be read, or its length differs from the length that was fixed when the part was appended.
     case inputStreamReadFailed(error: any Error)
   }
 

@@ -12,7 +12,7 @@ public struct JSONEncoding: ParameterEncoding, Sendable {
   /// An encoding that writes indented JSON with sorted keys.
   public static var prettyPrinted: JSONEncoding { JSONEncoding(options: .prettyPrinted) }
 
-  /// The options for writing the JSON.
+  /// The options for writing the JSON. None by default.
   public let options: JSONSerialization.WritingOptions
 
   /// Creates an encoding that writes JSON. Keys are sorted regardless of the options.

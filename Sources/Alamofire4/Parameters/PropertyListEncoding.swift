@@ -15,7 +15,7 @@ public struct PropertyListEncoding: ParameterEncoding, Sendable {
   /// An encoding that writes property lists in the binary format.
   public static var binary: PropertyListEncoding { PropertyListEncoding(format: .binary) }
 
-  /// The property list format that the encoding writes.
+  /// The property list format that the encoding writes. XML by default.
   public let format: PropertyListSerialization.PropertyListFormat
 
   /// The options for writing property lists. Foundation defines no such options.

@@ -45,13 +45,13 @@ public struct URLEncoding: ParameterEncoding, Sendable {
   /// An encoding that writes parameters to the request body, whatever the request's method.
   public static var httpBody: URLEncoding { URLEncoding(destination: .httpBody) }
 
-  /// The part of the request that receives the `key=value` pairs.
+  /// The part of the request that receives the `key=value` pairs. `.methodDependent` by default.
   public let destination: Destination
 
-  /// The format of the key under which each element of an array is written, such as `key[]=1&key[]=2`.
+  /// The format of the key under which each element of an array is written. `key[]=1&key[]=2` by default.
   public let arrayEncoding: ArrayEncoding
 
-  /// The format of `Bool` values: `1` and `0`, or `true` and `false`.
+  /// The format of `Bool` values: `1` and `0` (the default), or `true` and `false`.
   public let boolEncoding: BoolEncoding
 
   private let encoding: Lupine.URLEncoding

@@ -20,7 +20,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
 
   /// The kind of network through which the host is reached.
   public enum ConnectionType: Equatable, Sendable {
-    /// A network that isn't known to be a mobile network, such as Ethernet or Wi-Fi.
+    /// Ethernet, Wi-Fi or a network of unknown type.
     case ethernetOrWiFi
     /// A mobile network.
     case wwan
@@ -47,7 +47,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   /// Whether the host is reachable through a mobile network.
   open var isReachableOnWWAN: Bool { networkReachabilityStatus == .reachable(.wwan) }
 
-  /// Whether the host is reachable through a network that isn't known to be a mobile network.
+  /// Whether the host is reachable through Ethernet, Wi-Fi or a network of unknown type.
   open var isReachableOnEthernetOrWiFi: Bool { networkReachabilityStatus == .reachable(.ethernetOrWiFi) }
 
   /// The host's current reachability.

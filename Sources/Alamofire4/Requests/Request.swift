@@ -100,7 +100,7 @@ open class Request: @unchecked Sendable {
     post(Notification.Name.Task.DidResume, task)
   }
 
-  /// Suspends the request.
+  /// Suspends the request until ``resume()`` is called. Does nothing if the request couldn't be created.
   open func suspend() {
     guard let task else { return }
     task.suspend()

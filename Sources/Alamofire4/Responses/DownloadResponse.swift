@@ -12,8 +12,8 @@ public struct DefaultDownloadResponse: Sendable {
   /// The URL of the temporary file, or nil if no file was downloaded. If the request has no destination, the downloaded file stays
   /// there.
   public let temporaryURL: URL?
-  /// The destination of the downloaded file, or nil if the request has none or no file was downloaded. If the file couldn't be moved
-  /// there, the response has an error.
+  /// The destination of the downloaded file, or nil if the request has none or no file was downloaded. If the file couldn't be
+  /// moved there, the response has an error.
   public let destinationURL: URL?
   /// The data for resuming the download, or nil if the download can't be resumed.
   public let resumeData: Data?
@@ -49,8 +49,8 @@ public struct DownloadResponse<Value> {
   /// The URL of the temporary file, or nil if no file was downloaded. If the request has no destination, the downloaded file stays
   /// there.
   public let temporaryURL: URL?
-  /// The destination of the downloaded file, or nil if the request has none or no file was downloaded. If the file couldn't be moved
-  /// there, the response has an error.
+  /// The destination of the downloaded file, or nil if the request has none or no file was downloaded. If the file couldn't be
+  /// moved there, the response has an error.
   public let destinationURL: URL?
   /// The data for resuming the download, or nil if the download can't be resumed.
   public let resumeData: Data?

@@ -38,7 +38,8 @@ extension DataRequest {
     }
   }
 
-  /// Accepts only responses with a status code from 200 to 299 and a media type that the request's Accept field names.
+  /// Accepts only responses with a status code from 200 to 299. If the request has an Accept field, a response with a body must
+  /// also have a media type that the field names.
   @discardableResult
   public func validate() -> Self {
     validate(statusCode: ResponseRules.successfulStatusCodes).validate { request, response, data in
@@ -84,7 +85,8 @@ extension DownloadRequest {
     }
   }
 
-  /// Accepts only responses with a status code from 200 to 299 and a media type that the request's Accept field names.
+  /// Accepts only responses with a status code from 200 to 299. If the request has an Accept field, a response with a body must
+  /// also have a media type that the field names.
   @discardableResult
   public func validate() -> Self {
     validate(statusCode: ResponseRules.successfulStatusCodes).validateFile { request, response in

@@ -1,4 +1,4 @@
-// SessionManager's creation of requests, and of the tasks of their attempts.
+// SessionManager+Attempts: creates requests, and a task for each attempt to send a request.
 
 import Dispatch
 import Foundation

@@ -240,8 +240,8 @@ open class SessionManager: @unchecked Sendable {
     startUpload { .upload(.data(data), try urlRequest.asURLRequest()) }
   }
 
-  /// Creates an upload of a stream to a URL. Passes a `URLRequest` to `upload(_:with:)`, which a subclass may override. The stream can be
-  /// read only once.
+  /// Creates an upload of a stream to a URL. Passes a `URLRequest` to `upload(_:with:)`, which a subclass may override. The stream
+  /// can be read only once.
   @discardableResult
   open func upload(
     _ stream: InputStream, to url: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil
@@ -262,8 +262,8 @@ open class SessionManager: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - multipartFormData: A closure that appends the parts to the form.
-  ///   - encodingMemoryThreshold: The size in bytes from which the form is encoded to a file instead of in memory. A background
-  ///     session always uses a file. The file is removed when the upload has completed.
+  ///   - encodingMemoryThreshold: The size in bytes from which the form is encoded to a file instead of in memory. 10 MB by
+  ///     default. A background session always uses a file. The file is removed when the upload has completed.
   ///   - url: The URL to which the form is uploaded.
   ///   - method: The request's method.
   ///   - headers: The request's header fields.
@@ -289,8 +289,8 @@ open class SessionManager: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - multipartFormData: A closure that appends the parts to the form.
-  ///   - encodingMemoryThreshold: The size in bytes from which the form is encoded to a file instead of in memory. A background
-  ///     session always uses a file. The file is removed when the upload has completed.
+  ///   - encodingMemoryThreshold: The size in bytes from which the form is encoded to a file instead of in memory. 10 MB by
+  ///     default. A background session always uses a file. The file is removed when the upload has completed.
   ///   - urlRequest: The request, whose Content-Type is replaced.
   ///   - queue: The queue on which `encodingCompletion` is called; the main queue by default.
   ///   - encodingCompletion: Called with the upload, or with the error if the form can't be encoded.

@@ -21,7 +21,7 @@ public struct DataStreamTask: Sendable {
   /// Returns a sequence of the response body's pieces as `Data`.
   ///
   /// - Parameters:
-  ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request. True by default.
   ///   - bufferingPolicy: The policy that determines which unread elements are buffered. All by default.
   public func streamingData(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -33,7 +33,7 @@ public struct DataStreamTask: Sendable {
   /// Returns a sequence of the response body's pieces as UTF-8 text.
   ///
   /// - Parameters:
-  ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request. True by default.
   ///   - bufferingPolicy: The policy that determines which unread elements are buffered. All by default.
   public func streamingStrings(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -48,7 +48,7 @@ public struct DataStreamTask: Sendable {
   ///
   /// - Parameters:
   ///   - type: The type to decode.
-  ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request. True by default.
   ///   - bufferingPolicy: The policy that determines which unread elements are buffered. All by default.
   public func streamingDecodables<T: Decodable & Sendable>(
     _ type: T.Type = T.self, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -63,7 +63,7 @@ public struct DataStreamTask: Sendable {
   ///
   /// - Parameters:
   ///   - serializer: Serializes a piece. Called on the request's serialization queue.
-  ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request. True by default.
   ///   - bufferingPolicy: The policy that determines which unread elements are buffered. All by default.
   public func streamingResponses<Serializer: DataStreamSerializer>(
     serializedUsing serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -104,7 +104,7 @@ public struct DataStreamTask: Sendable {
     request.resume()
   }
 
-  /// Suspends the stream request.
+  /// Suspends the stream request until it is resumed. Does nothing if the request was cancelled or has finished.
   public func suspend() {
     request.suspend()
   }

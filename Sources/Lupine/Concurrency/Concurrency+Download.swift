@@ -51,18 +51,18 @@ public struct DownloadTask<Value: Sendable>: Sendable {
     request.resume()
   }
 
-  /// Suspends the download.
+  /// Suspends the download until it is resumed. Does nothing if the download was cancelled or has finished.
   public func suspend() {
     request.suspend()
   }
 }
 
 extension DownloadRequest {
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the content of the downloaded
-  /// file as `Data`.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a task whose value is the content of the
+  /// downloaded file as `Data`.
   ///
   /// - Parameters:
-  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
   ///   - dataPreprocessor: Transforms the content before it is serialized, unless the content is empty.
   ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
   ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
@@ -79,12 +79,12 @@ extension DownloadRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is decoded from the content of
-  /// the downloaded file.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a task whose value is decoded from the
+  /// content of the downloaded file.
   ///
   /// - Parameters:
   ///   - type: The type to decode.
-  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
   ///   - dataPreprocessor: Transforms the content before it is serialized, unless the content is empty.
   ///   - decoder: Decodes the value. A `JSONDecoder` by default.
   ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
@@ -104,19 +104,19 @@ extension DownloadRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the URL of the downloaded
-  /// file.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a task whose value is the URL of the
+  /// downloaded file.
   public func serializingDownloadedFileURL(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true
   ) -> DownloadTask<URL> {
     serializingDownload(using: URLResponseSerializer(), automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the content of the downloaded
-  /// file as text.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a task whose value is the content of the
+  /// downloaded file as text.
   ///
   /// - Parameters:
-  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
   ///   - dataPreprocessor: Transforms the content before it is serialized, unless the content is empty.
   ///   - encoding: The encoding of the text. By default, the response's charset, or ISO Latin-1 if the response names none.
   ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
@@ -135,24 +135,24 @@ extension DownloadRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value `serializer` creates from the
-  /// downloaded file.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a task whose value `serializer` creates from
+  /// the downloaded file.
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
-  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
   public func serializingDownload<Serializer: ResponseSerializer>(
     using serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool = true
   ) -> DownloadTask<Serializer.SerializedObject> {
     task(for: serializer, shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value `serializer` creates from the
-  /// downloaded file.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a task whose value `serializer` creates from
+  /// the downloaded file.
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
-  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
   public func serializingDownload<Serializer: DownloadResponseSerializerProtocol>(
     using serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool = true
   ) -> DownloadTask<Serializer.SerializedObject> {

@@ -71,21 +71,21 @@ public struct DataTask<Value: Sendable>: Sendable {
     request.resume()
   }
 
-  /// Suspends the data request.
+  /// Suspends the data request until it is resumed. Does nothing if the request was cancelled or has finished.
   public func suspend() {
     request.suspend()
   }
 }
 
 extension DataRequest {
-  /// Resumes the request, unless automatic resuming is turned off, and returns a ``DataTask`` whose value is the response body as
-  /// `Data`.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a ``DataTask`` whose value is the response
+  /// body as `Data`.
   ///
   /// - Parameters:
-  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
   ///   - dataPreprocessor: Transforms a body before it is returned.
-  ///   - emptyResponseCodes: The status codes whose responses may have an empty body.
-  ///   - emptyRequestMethods: The request methods whose responses may have an empty body.
+  ///   - emptyResponseCodes: The status codes whose responses may have an empty body. 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods whose responses may have an empty body. `HEAD` by default.
   /// - Returns: A task, whose `value`, `result` or `response` the caller awaits.
   public func serializingData(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -98,8 +98,8 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a ``DataTask`` whose value is decoded from the
-  /// response body.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a ``DataTask`` whose value is decoded from
+  /// the response body.
   ///
   /// ```swift
   /// let profile = try await AF.request("https://example.org/profile")
@@ -109,11 +109,11 @@ extension DataRequest {
   ///
   /// - Parameters:
   ///   - type: The type to decode.
-  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
   ///   - dataPreprocessor: Transforms a body before it is decoded.
   ///   - decoder: Decodes the body. A `JSONDecoder` by default.
-  ///   - emptyResponseCodes: The status codes whose responses may have an empty body.
-  ///   - emptyRequestMethods: The request methods whose responses may have an empty body.
+  ///   - emptyResponseCodes: The status codes whose responses may have an empty body. 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods whose responses may have an empty body. `HEAD` by default.
   /// - Returns: A task, whose `value`, `result` or `response` the caller awaits.
   public func serializingDecodable<Value: Decodable & Sendable>(
     _ type: Value.Type = Value.self,
@@ -132,11 +132,11 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a ``DataTask`` whose value is the response body as
-  /// text.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a ``DataTask`` whose value is the response
+  /// body as text.
   ///
   /// - Parameters:
-  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
   ///   - dataPreprocessor: Transforms the content before it is serialized, unless the content is empty.
   ///   - encoding: The encoding of the text. By default, the response's charset, or ISO Latin-1 if the response names none.
   ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
@@ -157,12 +157,12 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a ``DataTask`` whose value `serializer`, such as
-  /// `.string`, creates from the response body.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a ``DataTask`` whose value `serializer`,
+  /// such as `.string`, creates from the response body.
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
-  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
   public func serializingResponse<Serializer: ResponseSerializer>(
     using serializer: Serializer,
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -170,12 +170,12 @@ extension DataRequest {
     dataTask(using: serializer, automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a ``DataTask`` whose value `serializer` creates from
-  /// the response body.
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false, and returns a ``DataTask`` whose value `serializer`
+  /// creates from the response body.
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
-  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. True by default.
   public func serializingResponse<Serializer: DataResponseSerializerProtocol>(
     using serializer: Serializer,
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true

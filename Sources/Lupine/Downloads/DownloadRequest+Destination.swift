@@ -29,8 +29,8 @@ extension DownloadRequest {
   ///
   /// - Parameters:
   ///   - directory: The directory. `.documentDirectory` by default.
-  ///   - domain: The domain in which to search for the directory.
-  ///   - options: The options for moving the file.
+  ///   - domain: The domain in which to search for the directory. `.userDomainMask` by default.
+  ///   - options: The options for moving the file. None by default.
   public static func suggestedDownloadDestination(
     for directory: FileManager.SearchPathDirectory = .documentDirectory,
     in domain: FileManager.SearchPathDomainMask = .userDomainMask, options: Options = []

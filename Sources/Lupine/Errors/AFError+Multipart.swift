@@ -32,19 +32,19 @@ extension AFError {
     /// field can't be written.
     case outputStreamWriteFailed(error: any Error)
     /// Reading a part failed. `error` is the system's error, or an ``AFError/UnexpectedInputStreamLength`` if the part's length
-    /// differs from the announced length.
+    /// differs from the length that was fixed when the part was appended.
     case inputStreamReadFailed(error: any Error)
   }
 
-  /// The error for a part of a multipart form whose length differed from the announced length.
+  /// The error for a part of a multipart form whose length differed from the length that was fixed when the part was appended.
   public struct UnexpectedInputStreamLength: LocalizedError {
-    /// The announced length of the part in bytes.
+    /// The length of the part in bytes when it was appended: the length of its file, or the one that the caller passed.
     public var bytesExpected: UInt64
-    /// The number of bytes read from the part: its entire length if the part is too short, or more bytes than announced if it is
-    /// too long.
+    /// The number of bytes read from the part. If the part is too short, its entire length. If it is too long, a number greater
+    /// than ``bytesExpected``.
     public var bytesRead: UInt64
 
-    /// Describes the announced and the actual length of the part, and how to correct the mismatch.
+    /// A sentence with both lengths, and another sentence that states the remedy.
     public var errorDescription: String? {
       "\(bytesExpected) bytes were announced, but \(bytesRead < bytesExpected ? "only" : "at least") \(bytesRead) were "
         + "read. Pass the stream's exact length, and don't change a file between appending and encoding it."

@@ -89,8 +89,8 @@ extension AFError {
     if case .invalidURL(let url) = self { url } else { nil }
   }
 
-  /// The file that could not be read to encode a multipart form, or could not be written, if this error is
-  /// ``multipartEncodingFailed(reason:)``. Nil for other errors.
+  /// The file of a form's part that could not be read, or the form's output file that could not be created, if this error is
+  /// ``multipartEncodingFailed(reason:)``. Nil if the reason names no file, and for other errors.
   public var url: URL? {
     if case .multipartEncodingFailed(let reason) = self { reason.url } else { nil }
   }

@@ -11,7 +11,7 @@ import Synchronization
 /// called from the next event on. If a subclass overrides an event's method, the closure is called only if the method calls
 /// `super`.
 open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
-  /// The queue on which the monitor's closures are called.
+  /// The queue on which the monitor's closures are called. The main queue by default.
   public let queue: DispatchQueue
 
   private let snapshot = Mutex(EventClosures.Snapshot())

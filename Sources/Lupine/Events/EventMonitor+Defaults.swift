@@ -9,153 +9,147 @@ extension EventMonitor {
 
   // MARK: URLSession's events
 
-  /// The default implementation, which does nothing when the `URLSession` has been invalidated.
+  /// Called when the `URLSession` has been invalidated. Does nothing by default.
   public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {}
-  /// The default implementation, which does nothing when a server or a proxy requires a credential, or when a server requests a
-  /// client certificate.
+  /// Called when a server or a proxy requires a credential, or when a server requests a client certificate. Does nothing by
+  /// default.
   public func urlSession(_ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge)
   {}
-  /// The default implementation, which does nothing when part of the request body has been sent.
+  /// Called when part of the request body has been sent. Does nothing by default.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64
   ) {}
-  /// The default implementation, which does nothing when an upload task needs the stream from which it sends its request body.
+  /// Called when an upload task needs the stream from which it sends its request body. Does nothing by default.
   public func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask) {}
-  /// The default implementation, which does nothing when a server redirects the request.
+  /// Called when a server redirects the request. Does nothing by default.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest
   ) {}
-  /// The default implementation, which does nothing when the task's metrics are available.
+  /// Called when the task's metrics are available. Does nothing by default.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
   ) {}
-  /// The default implementation, which does nothing when the task has ended.
+  /// Called when the task has ended. Does nothing by default.
   public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {}
-  /// The default implementation, which does nothing when a task begins to wait for a network.
+  /// Called when a task begins to wait for a network. Does nothing by default.
   public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {}
-  /// The default implementation, which does nothing when the head of the response has arrived.
+  /// Called when the head of the response has arrived. Does nothing by default.
   public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse) {}
-  /// The default implementation, which does nothing when a piece of the response body has arrived.
+  /// Called when a piece of the response body has arrived. Does nothing by default.
   public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {}
-  /// The default implementation, which does nothing when a response has arrived completely and can be stored in the cache.
+  /// Called when a response has arrived completely and can be stored in the cache. Does nothing by default.
   public func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse
   ) {}
-  /// The default implementation, which does nothing when a download has been resumed.
+  /// Called when a download has been resumed. Does nothing by default.
   public func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64
   ) {}
-  /// The default implementation, which does nothing when part of a download has been written to its file.
+  /// Called when part of a download has been written to its file. Does nothing by default.
   public func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
     totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
   ) {}
-  /// The default implementation, which does nothing when a download has been written completely to a temporary file.
+  /// Called when a download has been written completely to a temporary file. Does nothing by default.
   public func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
   ) {}
 
   // MARK: Events of every request
 
-  /// The default implementation, which does nothing when a `URLRequest` has been created, before adapters run.
+  /// Called when a `URLRequest` has been created, before adapters run. Does nothing by default.
   public func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest) {}
-  /// The default implementation, which does nothing when a `URLRequest` could not be created.
+  /// Called when a `URLRequest` could not be created. Does nothing by default.
   public func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError) {}
-  /// The default implementation, which does nothing when the adapters have returned the `URLRequest` to send, whether or not they
-  /// changed it.
+  /// Called when the adapters have returned the `URLRequest` to send, whether or not they changed it. Does nothing by default.
   public func request(
     _ request: Request, didAdaptInitialRequest initialRequest: URLRequest, to adaptedRequest: URLRequest
   ) {}
-  /// The default implementation, which does nothing when an adapter has failed.
+  /// Called when an adapter has failed. Does nothing by default.
   public func request(_ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError)
   {}
-  /// The default implementation, which does nothing when the `URLRequest` to send is final.
+  /// Called when the `URLRequest` to send is final. Does nothing by default.
   public func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {}
-  /// The default implementation, which does nothing when the task that sends the request has been created.
+  /// Called when the task that sends the request has been created. Does nothing by default.
   public func request(_ request: Request, didCreateTask task: URLSessionTask) {}
-  /// The default implementation, which does nothing when the request has received the task's metrics.
+  /// Called when the request has received the task's metrics. Does nothing by default.
   public func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics) {}
-  /// The default implementation, which does nothing when the request fails before its task has ended, because the server isn't
-  /// trusted or a stream handler threw an error.
+  /// Called when the request fails before its task has ended, because the server isn't trusted or a stream handler threw an error.
+  /// Does nothing by default.
   public func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError) {}
-  /// The default implementation, which does nothing when the task has ended and its response has been validated.
+  /// Called when the task has ended and its response has been validated. Does nothing by default.
   public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {}
-  /// The default implementation, which does nothing before the request is retried.
+  /// Called before the request is retried. Does nothing by default.
   public func requestIsRetrying(_ request: Request) {}
-  /// The default implementation, which does nothing when the request has finished and won't be retried, before its response
-  /// handlers run.
+  /// Called when the request has finished and won't be retried, before its response handlers run. Does nothing by default.
   public func requestDidFinish(_ request: Request) {}
-  /// The default implementation, which does nothing when the request has been resumed.
+  /// Called when the request has been resumed. Does nothing by default.
   public func requestDidResume(_ request: Request) {}
-  /// The default implementation, which does nothing when the request's task has been resumed.
+  /// Called when the request's task has been resumed. Does nothing by default.
   public func request(_ request: Request, didResumeTask task: URLSessionTask) {}
-  /// The default implementation, which does nothing when the request has been suspended.
+  /// Called when the request has been suspended. Does nothing by default.
   public func requestDidSuspend(_ request: Request) {}
-  /// The default implementation, which does nothing when the request's task has been suspended.
+  /// Called when the request's task has been suspended. Does nothing by default.
   public func request(_ request: Request, didSuspendTask task: URLSessionTask) {}
-  /// The default implementation, which does nothing when the request has been cancelled.
+  /// Called when the request has been cancelled. Does nothing by default.
   public func requestDidCancel(_ request: Request) {}
-  /// The default implementation, which does nothing when the request's task has been cancelled.
+  /// Called when the request's task has been cancelled. Does nothing by default.
   public func request(_ request: Request, didCancelTask task: URLSessionTask) {}
 
   // MARK: Events of data requests
 
-  /// The default implementation, which does nothing when a validation has accepted or rejected the response of a data request.
+  /// Called when a validation has accepted or rejected the response of a data request. Does nothing by default.
   public func request(
     _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, data: Data?,
     withResult result: Request.ValidationResult
   ) {}
-  /// The default implementation, which does nothing before the response of a data request is passed to a handler that has no
-  /// serializer.
+  /// Called before the response of a data request is passed to a handler that has no serializer. Does nothing by default.
   public func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>) {}
-  /// The default implementation, which does nothing when the response body has been serialized for a response handler, before the
-  /// handler is called.
+  /// Called when the response body has been serialized for a response handler, before the handler is called. Does nothing by
+  /// default.
   public func request<Value: Sendable>(_ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>)
   {}
 
   // MARK: Events of stream requests
 
-  /// The default implementation, which does nothing when a validation has accepted or rejected the response of a stream request.
+  /// Called when a validation has accepted or rejected the response of a stream request. Does nothing by default.
   public func request(
     _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
     withResult result: Request.ValidationResult
   ) {}
-  /// The default implementation, which does nothing when a piece of the response body has been serialized for a stream handler,
-  /// before the handler is called.
+  /// Called when a piece of the response body has been serialized for a stream handler, before the handler is called. Does nothing
+  /// by default.
   public func request<Value: Sendable>(_ request: DataStreamRequest, didParseStream result: Result<Value, AFError>) {}
 
   // MARK: Events of upload requests
 
-  /// The default implementation, which does nothing when the body of the upload has been created.
+  /// Called when the body of the upload has been created. Does nothing by default.
   public func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable) {}
-  /// The default implementation, which does nothing when the body of the upload could not be created.
+  /// Called when the body of the upload could not be created. Does nothing by default.
   public func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError) {}
-  /// The default implementation, which does nothing when the stream of the request body is passed to the task.
+  /// Called when the stream of the request body is passed to the task. Does nothing by default.
   public func request(_ request: UploadRequest, didProvideInputStream stream: InputStream) {}
 
   // MARK: Events of download requests
 
-  /// The default implementation, which does nothing when the downloaded file has been moved to its destination, or could not be
-  /// moved.
+  /// Called when the downloaded file has been moved to its destination, or could not be moved. Does nothing by default.
   public func request(
     _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>
   ) {}
-  /// The default implementation, which does nothing when the destination of the downloaded file has been chosen, before the file is
-  /// moved.
+  /// Called when the destination of the downloaded file has been chosen, before the file is moved. Does nothing by default.
   public func request(_ request: DownloadRequest, didCreateDestinationURL url: URL) {}
-  /// The default implementation, which does nothing when a validation has accepted or rejected the response of a download.
+  /// Called when a validation has accepted or rejected the response of a download. Does nothing by default.
   public func request(
     _ request: DownloadRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, fileURL: URL?,
     withResult result: Request.ValidationResult
   ) {}
-  /// The default implementation, which does nothing before the response of a download is passed to a handler that has no
-  /// serializer.
+  /// Called before the response of a download is passed to a handler that has no serializer. Does nothing by default.
   public func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>) {}
-  /// The default implementation, which does nothing when the downloaded file has been serialized for a response handler, before the
-  /// handler is called.
+  /// Called when the downloaded file has been serialized for a response handler, before the handler is called. Does nothing by
+  /// default.
   public func request<Value: Sendable>(
     _ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>
   ) {}

@@ -11,19 +11,19 @@ extension MultipartFormData {
   ///
   /// - Throws: `AFError.multipartEncodingFailed`: the error of the first failed append; `.bodyPartInputStreamCreationFailed` or
   ///   `.inputStreamReadFailed` if a part can't be read; or `.inputStreamReadFailed` with `UnexpectedInputStreamLength` if a
-  ///   part is shorter or longer than announced.
+  ///   part's file or stream is shorter or longer than the length that was fixed when the part was appended.
   public func encode() throws -> Data {
     var encoded = Data()
     try write(refusingLongParts: true) { piece in encoded.append(piece) }
     return encoded
   }
 
-  /// Writes the form to a new file, in pieces, so that the required memory doesn't depend on the form's length.
+  /// Writes the form to a new file, piece by piece. The required memory therefore doesn't depend on the form's length.
   ///
-  /// If a part is longer than announced, only the announced bytes are written. Only the current user can read and write the file.
-  /// If writing fails, the file is removed.
+  /// Only the current user can read and write the file. If writing fails, the file is removed. The length of a part is fixed when
+  /// the part is appended; further bytes of its file or stream are omitted.
   ///
-  /// - Throws: `AFError.multipartEncodingFailed`: the errors of ``encode()`` except the one for a part that is too long; or
+  /// - Throws: `AFError.multipartEncodingFailed`. The reasons are those of ``encode()``, except that a part may be too long; and
   ///   `.outputStreamFileAlreadyExists`, `.outputStreamURLInvalid`, `.outputStreamCreationFailed` or `.outputStreamWriteFailed`
   ///   if the file can't be created or written.
   public func writeEncodedData(to fileURL: URL) throws {

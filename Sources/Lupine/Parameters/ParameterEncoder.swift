@@ -25,7 +25,7 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
   /// An encoder that writes JSON with sorted keys.
   public static var sortedKeys: JSONParameterEncoder { JSONParameterEncoder(formatting: .sortedKeys) }
 
-  /// The `JSONEncoder` that writes the JSON.
+  /// The `JSONEncoder` that writes the JSON. By default, one with Foundation's default settings.
   public let encoder: JSONEncoder
 
   /// Creates an encoder that writes JSON with `encoder`.
@@ -82,9 +82,9 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
   /// An encoder with the default options. The request's method determines the destination.
   public static var `default`: URLEncodedFormParameterEncoder { URLEncodedFormParameterEncoder() }
 
-  /// The encoder that writes the URL-encoded form.
+  /// The encoder that writes the URL-encoded form. By default, one with the default options.
   public let encoder: URLEncodedFormEncoder
-  /// The part of the request that receives the URL-encoded form.
+  /// The part of the request that receives the URL-encoded form. `.methodDependent` by default.
   public let destination: Destination
 
   /// Creates an encoder that writes forms with `encoder` to `destination`.

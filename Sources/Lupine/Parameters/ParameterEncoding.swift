@@ -39,7 +39,7 @@ public struct JSONEncoding: ParameterEncoding {
   /// An encoding that writes indented JSON.
   public static var prettyPrinted: JSONEncoding { JSONEncoding(options: .prettyPrinted) }
 
-  /// The options for writing the JSON.
+  /// The options for writing the JSON. None by default.
   public let options: JSONSerialization.WritingOptions
 
   /// Creates an encoding that writes JSON.
@@ -106,7 +106,7 @@ public struct PropertyListEncoding: ParameterEncoding {
   /// An encoding that writes property lists in the binary format.
   public static var binary: PropertyListEncoding { PropertyListEncoding(format: .binary) }
 
-  /// The property list format that the encoding writes.
+  /// The property list format that the encoding writes. XML by default.
   public let format: Format
 
   /// Creates an encoding that writes property lists in the given format.

@@ -21,9 +21,9 @@ public struct DeflateRequestCompressor: RequestInterceptor {
   /// The error for a request with a Content-Encoding field, whose body may already be compressed.
   public struct DuplicateHeaderError: Error, Sendable {}
 
-  /// The action for a request that already has a Content-Encoding field.
+  /// The action for a request that already has a Content-Encoding field. By default, the request fails.
   public let duplicateHeaderBehavior: DuplicateHeaderBehavior
-  /// A closure that returns whether to compress a request body. Called on an internal queue.
+  /// A closure that returns whether to compress a request body. Always true by default. Called on an internal queue.
   public let shouldCompressBodyData: @Sendable (_ bodyData: Data) -> Bool
 
   /// Creates a compressor. By default, it compresses every body, and fails requests that already have a Content-Encoding field.

@@ -6,13 +6,14 @@ public import LupineURLSession
 /// A serializer that reads the response body as an XML or binary property list: `String`, `NSNumber`, `Date`, `Data`, and arrays
 /// and dictionaries of these. An empty body becomes `NSNull` if the status code or the request method allows an empty body.
 public final class PropertyListResponseSerializer: ResponseSerializer {
-  /// The preprocessor that transforms the response body before it is serialized, unless the body is empty.
+  /// The preprocessor that transforms the response body before it is serialized, unless the body is empty. By default, it changes
+  /// nothing.
   public let dataPreprocessor: any DataPreprocessor
-  /// The status codes whose responses may have an empty body.
+  /// The status codes whose responses may have an empty body. 204 and 205 by default.
   public let emptyResponseCodes: Set<Int>
-  /// The request methods whose responses may have an empty body.
+  /// The request methods whose responses may have an empty body. HEAD by default.
   public let emptyRequestMethods: Set<HTTPMethod>
-  /// The options for Foundation's property list parser. Whatever the options, the parsed values are immutable.
+  /// The options for Foundation's property list parser. None by default. Whatever the options, the parsed values are immutable.
   public let options: PropertyListSerialization.ReadOptions
 
   /// Creates a serializer that reads property lists.

@@ -30,7 +30,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
 
     /// The kind of network through which the host is reached.
     public enum ConnectionType: Equatable, Hashable, Sendable {
-      /// A network that isn't known to be a mobile network, such as Ethernet or Wi-Fi.
+      /// Ethernet, Wi-Fi or a network of unknown type.
       case ethernetOrWiFi
       /// A mobile network (WWAN).
       case cellular
@@ -59,7 +59,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   /// Whether the host is reachable through a mobile network.
   open var isReachableOnCellular: Bool { status == .reachable(.cellular) }
 
-  /// Whether the host is reachable through a network that isn't known to be a mobile network.
+  /// Whether the host is reachable through Ethernet, Wi-Fi or a network of unknown type.
   open var isReachableOnEthernetOrWiFi: Bool { status == .reachable(.ethernetOrWiFi) }
 
   /// The queue on which changes of the network are processed before the listener is called on its own queue.

@@ -96,7 +96,7 @@ extension Request.MutableState {
   }
 }
 
-/// Represents a request's wait for its retriers' decision. The closure `proceed` is called with the decision.
+/// A failed request that waits until its retriers have decided. `proceed` continues the request with their decision.
 final class PendingRetry: Sendable {
   let proceed: @Sendable (RetryResult) -> Void
 

@@ -7,21 +7,22 @@ public import LupineURLSession
 /// An empty body becomes `NSNull` if the status code or the request method allows an empty body.
 @available(*, deprecated, message: "Use DecodableResponseSerializer, which checks the body's structure.")
 public final class JSONResponseSerializer: ResponseSerializer {
-  /// The preprocessor that transforms the response body before it is serialized, unless the body is empty.
+  /// The preprocessor that transforms the response body before it is serialized, unless the body is empty. By default, it changes
+  /// nothing.
   public let dataPreprocessor: any DataPreprocessor
-  /// The status codes whose responses may have an empty body.
+  /// The status codes whose responses may have an empty body. 204 and 205 by default.
   public let emptyResponseCodes: Set<Int>
-  /// The request methods whose responses may have an empty body.
+  /// The request methods whose responses may have an empty body. HEAD by default.
   public let emptyRequestMethods: Set<HTTPMethod>
-  /// The options for reading JSON.
+  /// The options for reading JSON. By default, the top level may be a single value (RFC 8259 §2).
   public let options: JSONSerialization.ReadingOptions
 
   /// Creates a serializer that reads untyped JSON.
   ///
   /// - Parameters:
   ///   - dataPreprocessor: Transforms the response body before it is serialized, unless the body is empty.
-  ///   - emptyResponseCodes: The status codes whose responses may have an empty body.
-  ///   - emptyRequestMethods: The request methods whose responses may have an empty body.
+  ///   - emptyResponseCodes: The status codes whose responses may have an empty body. 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods whose responses may have an empty body. `HEAD` by default.
   ///   - options: The options for reading JSON. By default, the top level may be a single value (RFC 8259 §2).
   public init(
     dataPreprocessor: any DataPreprocessor = JSONResponseSerializer.defaultDataPreprocessor,

@@ -6,11 +6,12 @@ public import LupineURLSession
 /// A serializer that returns the response body as bytes. An empty body becomes empty `Data` if the status code or the request
 /// method allows an empty body.
 public final class DataResponseSerializer: ResponseSerializer {
-  /// The preprocessor that transforms the response body before it is serialized, unless the body is empty.
+  /// The preprocessor that transforms the response body before it is serialized, unless the body is empty. By default, it changes
+  /// nothing.
   public let dataPreprocessor: any DataPreprocessor
-  /// The status codes whose responses may have an empty body.
+  /// The status codes whose responses may have an empty body. 204 and 205 by default.
   public let emptyResponseCodes: Set<Int>
-  /// The request methods whose responses may have an empty body.
+  /// The request methods whose responses may have an empty body. HEAD by default.
   public let emptyRequestMethods: Set<HTTPMethod>
 
   /// Creates a serializer that returns the response body as bytes.
@@ -55,13 +56,14 @@ extension DataResponseSerializer {
 /// A serializer that reads the response body as text. An empty body becomes an empty string if the status code or the request
 /// method allows an empty body.
 public final class StringResponseSerializer: ResponseSerializer {
-  /// The preprocessor that transforms the response body before it is serialized, unless the body is empty.
+  /// The preprocessor that transforms the response body before it is serialized, unless the body is empty. By default, it changes
+  /// nothing.
   public let dataPreprocessor: any DataPreprocessor
-  /// The encoding of the response body, or nil to use the response's charset.
+  /// The encoding of the response body, or nil (the default) to use the response's charset.
   public let encoding: String.Encoding?
-  /// The status codes whose responses may have an empty body.
+  /// The status codes whose responses may have an empty body. 204 and 205 by default.
   public let emptyResponseCodes: Set<Int>
-  /// The request methods whose responses may have an empty body.
+  /// The request methods whose responses may have an empty body. HEAD by default.
   public let emptyRequestMethods: Set<HTTPMethod>
 
   /// Creates a serializer that reads the response body as text.
@@ -103,13 +105,14 @@ public final class StringResponseSerializer: ResponseSerializer {
 /// A serializer that decodes the response body as a `T`. If the status code or the request method allows an empty body, and `T` is
 /// an `EmptyResponse`, an empty body becomes the type's empty value.
 public final class DecodableResponseSerializer<T: Decodable & Sendable>: ResponseSerializer {
-  /// The preprocessor that transforms the response body before it is serialized, unless the body is empty.
+  /// The preprocessor that transforms the response body before it is serialized, unless the body is empty. By default, it changes
+  /// nothing.
   public let dataPreprocessor: any DataPreprocessor
-  /// The decoder that decodes the preprocessed response body.
+  /// The decoder that decodes the preprocessed response body. A `JSONDecoder` by default.
   public let decoder: any DataDecoder
-  /// The status codes whose responses may have an empty body.
+  /// The status codes whose responses may have an empty body. 204 and 205 by default.
   public let emptyResponseCodes: Set<Int>
-  /// The request methods whose responses may have an empty body.
+  /// The request methods whose responses may have an empty body. HEAD by default.
   public let emptyRequestMethods: Set<HTTPMethod>
 
   /// Creates a serializer that decodes the response body as a `T`.

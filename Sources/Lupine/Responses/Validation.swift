@@ -27,7 +27,8 @@ extension DataRequest {
     }
   }
 
-  /// Accepts only responses with a status code from 200 to 299 and a media type that the request's Accept field names.
+  /// Accepts only responses with a status code from 200 to 299. If the request has an Accept field, a response with a body must
+  /// also have a media type that the field names. Any other response fails the request with `AFError.responseValidationFailed`.
   ///
   /// Without a validation, a request succeeds with any status code.
   ///
@@ -72,7 +73,8 @@ extension DownloadRequest {
     }
   }
 
-  /// Accepts only responses with a status code from 200 to 299 and a media type that the request's Accept field names.
+  /// Accepts only responses with a status code from 200 to 299. If the request has an Accept field, a response with a body must
+  /// also have a media type that the field names.
   @discardableResult
   public func validate() -> Self {
     validate(statusCode: ResponseRules.successfulStatusCodes).validate { request, response, fileURL in
@@ -109,7 +111,8 @@ extension DataStreamRequest {
     }
   }
 
-  /// Accepts only responses with a status code from 200 to 299 and a media type that the request's Accept field names.
+  /// Accepts only responses with a status code from 200 to 299 and, if the request has an Accept field, a media type that the field
+  /// names.
   @discardableResult
   public func validate() -> Self {
     validate(statusCode: ResponseRules.successfulStatusCodes).validate { request, response in

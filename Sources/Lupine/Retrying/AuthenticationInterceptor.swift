@@ -83,9 +83,10 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
 
   /// A limit on how often the credential is refreshed. A refresh beyond the limit fails with `.excessiveRefresh`.
   public struct RefreshWindow: Sendable {
-    /// The length, in seconds, of the interval in which refreshes are counted. The interval always ends at the current time.
+    /// The length, in seconds, of the interval in which refreshes are counted. 30 by default. The interval ends at the current
+    /// time.
     public let interval: TimeInterval
-    /// The maximum number of refreshes that may begin within the interval.
+    /// The maximum number of refreshes that may begin within the interval. 5 by default.
     public let maximumAttempts: Int
 
     /// Creates a limit. By default, it allows five refreshes in 30 seconds.

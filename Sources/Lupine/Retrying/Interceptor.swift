@@ -61,9 +61,9 @@ open class Retrier: RequestInterceptor, @unchecked Sendable {
 /// that answers anything but ``RetryResult/doNotRetry`` decides. Only the first answer of each adapter or retrier has an effect.
 /// Each adapter or retrier is called on the thread on which the previous one answered. The sequences may have any length.
 open class Interceptor: RequestInterceptor, @unchecked Sendable {
-  /// The adapters in the order in which they are called.
+  /// The adapters in the order in which they are called. None by default.
   public let adapters: [any RequestAdapter]
-  /// The retriers in the order in which they are called.
+  /// The retriers in the order in which they are called. None by default.
   public let retriers: [any RequestRetrier]
 
   /// Creates an interceptor that adapts requests with `adaptHandler`, and decides about retries with `retryHandler`.

@@ -47,7 +47,8 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
   /// - Parameters:
   ///   - monitor: Reports the network paths. By default, a monitor of all interfaces. The monitor needn't be started.
   ///   - maximumWait: The maximum time for which a request waits. 5 s by default. `.never` means no limit.
-  ///   - isOfflineError: Returns whether a request failed because there was no network.
+  ///   - isOfflineError: Returns whether the error of a failed request means that there was no network. By default, only
+  ///     `URLError.notConnectedToInternet` does.
   public init(
     monitor: @autoclosure () -> NWPathMonitor = NWPathMonitor(),
     maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,
@@ -65,7 +66,8 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
   /// - Parameters:
   ///   - requiredInterfaceType: The required type of network interface.
   ///   - maximumWait: The longest time for which a request waits; 5 s by default.
-  ///   - isOfflineError: Returns whether a request failed because there was no network.
+  ///   - isOfflineError: Returns whether the error of a failed request means that there was no network. By default, only
+  ///     `URLError.notConnectedToInternet` does.
   public convenience init(
     requiredInterfaceType: NWInterface.InterfaceType, maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,
     isOfflineError: @escaping @Sendable (_ error: any Error) -> Bool = OfflineRetrier.defaultIsOfflineError
@@ -80,7 +82,8 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
   /// - Parameters:
   ///   - prohibitedInterfaceTypes: The excluded types of interfaces.
   ///   - maximumWait: The longest time for which a request waits; 5 s by default.
-  ///   - isOfflineError: Returns whether a request failed because there was no network.
+  ///   - isOfflineError: Returns whether the error of a failed request means that there was no network. By default, only
+  ///     `URLError.notConnectedToInternet` does.
   public convenience init(
     prohibitedInterfaceTypes: [NWInterface.InterfaceType],
     maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,

@@ -7,28 +7,28 @@ public import Foundation
 ///
 /// By default, only idempotent methods are retried; see ``shouldRetry(request:dueTo:)``.
 open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
-  /// The maximum number of retries for each request.
+  /// The maximum number of retries for each request. 2 by default, so a request is sent at most three times.
   public let retryLimit: UInt
-  /// The factor by which the delay before a retry grows with each retry. At least 2.
+  /// The factor by which the delay before a retry grows with each retry. At least 2, and 2 by default.
   public let exponentialBackoffBase: UInt
-  /// The delay before the first retry, in seconds.
+  /// The delay before the first retry, in seconds. 0.5 by default.
   public let exponentialBackoffScale: Double
-  /// The request methods that may be retried.
+  /// The request methods that may be retried. By default, the idempotent methods; see ``defaultRetryableHTTPMethods``.
   public let retryableHTTPMethods: Set<HTTPMethod>
-  /// The status codes after which a request is retried.
+  /// The status codes after which a request is retried. By default, 408, 500, 502, 503 and 504.
   public let retryableHTTPStatusCodes: Set<Int>
-  /// The transfer errors after which a request is retried.
+  /// The transfer errors after which a request is retried. By default, those in ``defaultRetryableURLErrorCodes``.
   public let retryableURLErrorCodes: Set<URLError.Code>
 
   /// Creates a retry policy. A base below 2 is a programming error, which stops the program.
   ///
   /// - Parameters:
-  ///   - retryLimit: The maximum number of retries per request.
-  ///   - exponentialBackoffBase: The factor between two consecutive delays, at least 2.
-  ///   - exponentialBackoffScale: The delay before the first retry, in seconds.
-  ///   - retryableHTTPMethods: The methods that may be retried.
-  ///   - retryableHTTPStatusCodes: The status codes after which a request is retried.
-  ///   - retryableURLErrorCodes: The transfer errors after which a request is retried.
+  ///   - retryLimit: The maximum number of retries per request. 2 by default.
+  ///   - exponentialBackoffBase: The factor between two consecutive delays, at least 2. 2 by default.
+  ///   - exponentialBackoffScale: The delay before the first retry, in seconds. 0.5 by default.
+  ///   - retryableHTTPMethods: The methods that may be retried. By default, the idempotent methods.
+  ///   - retryableHTTPStatusCodes: The status codes after which a request is retried. By default, 408, 500, 502, 503 and 504.
+  ///   - retryableURLErrorCodes: The transfer errors after which a request is retried. See ``defaultRetryableURLErrorCodes``.
   public init(
     retryLimit: UInt = RetryPolicy.defaultRetryLimit,
     exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
@@ -95,10 +95,10 @@ open class ConnectionLostRetryPolicy: RetryPolicy, @unchecked Sendable {
   /// other respects, it behaves like ``RetryPolicy``.
   ///
   /// - Parameters:
-  ///   - retryLimit: The maximum number of retries per request.
-  ///   - exponentialBackoffBase: The factor between two consecutive delays, at least 2.
-  ///   - exponentialBackoffScale: The delay before the first retry, in seconds.
-  ///   - retryableHTTPMethods: The methods that may be retried.
+  ///   - retryLimit: The maximum number of retries per request. 2 by default.
+  ///   - exponentialBackoffBase: The factor between two consecutive delays, at least 2. 2 by default.
+  ///   - exponentialBackoffScale: The delay before the first retry, in seconds. 0.5 by default.
+  ///   - retryableHTTPMethods: The methods that may be retried. By default, the idempotent methods.
   public init(
     retryLimit: UInt = RetryPolicy.defaultRetryLimit,
     exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,

@@ -26,19 +26,19 @@ open class Session: @unchecked Sendable {
   public let delegate: SessionDelegate
   /// The serial queue on which requests do their internal work.
   public let rootQueue: DispatchQueue
-  /// Whether a request is resumed when its first response handler is added.
+  /// Whether a request is resumed when its first response handler is added. True by default.
   public let startRequestsImmediately: Bool
-  /// The time at which the session creates a request's `URLRequest`: immediately, or when the request is first resumed.
+  /// When the session creates a request's `URLRequest`: immediately, or when the request is first resumed (the default).
   public let requestSetup: RequestSetup
   /// The queue on which the session creates `URLRequest`s. The root queue by default.
   public let requestQueue: DispatchQueue
   /// The queue on which the session serializes responses. The root queue by default.
   public var serializationQueue: DispatchQueue { queues.serialization }
-  /// The interceptor that adapts and retries every request of the session. It runs before the interceptor of a request.
+  /// The interceptor that adapts and retries every request of the session, before the request's own interceptor. Nil by default.
   public let interceptor: (any RequestInterceptor)?
-  /// The manager that evaluates the servers' certificates. If it is nil, the configuration's TLS settings decide.
+  /// The manager that evaluates the servers' certificates. If it is nil (the default), the configuration's TLS settings decide.
   public let serverTrustManager: ServerTrustManager?
-  /// The handler that decides about the redirects of requests without their own handler. If it is nil, redirects are followed.
+  /// The handler that decides about the redirects of requests without their own handler, or nil (the default) to follow them.
   public let redirectHandler: (any RedirectHandler)?
   /// The handler that decides how to cache the responses to requests without their own handler. By default, they aren't changed.
   public let cachedResponseHandler: (any CachedResponseHandler)?

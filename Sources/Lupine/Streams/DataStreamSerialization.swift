@@ -36,9 +36,9 @@ public struct StringStreamSerializer: DataStreamSerializer, AlignedStreamSeriali
 
 /// A serializer that decodes each piece of the body as a `T`, for servers that send one complete value at a time.
 public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSerializer {
-  /// The decoder that decodes each piece of the body after it was preprocessed.
+  /// The decoder for the pieces of the body, after preprocessing. A `JSONDecoder` by default.
   public let decoder: any DataDecoder
-  /// The preprocessor that transforms each piece of the body before it is decoded.
+  /// The preprocessor that transforms each piece of the body before decoding. By default, it changes nothing.
   public let dataPreprocessor: any DataPreprocessor
 
   /// Creates a serializer that decodes each piece of the body as a `T`.

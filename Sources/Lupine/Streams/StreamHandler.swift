@@ -24,7 +24,7 @@ protocol StreamConsumer: Sendable {
   func take(_ piece: StreamPiece)
   /// Delivers the remaining bytes of earlier pieces, such as an incomplete character. Called when the request's task has ended.
   func endRound()
-  /// Prepares for another response. Called when the request is about to be retried.
+  /// Drops the unread bytes of the response, or fails if a reader has already read some. Called before the request is retried.
   func startAnew()
 }
 

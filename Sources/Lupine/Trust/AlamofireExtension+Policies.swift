@@ -42,10 +42,10 @@ extension AlamofireExtension where ExtendedType == SecTrust {
     return type
   }
 
-  /// Makes `policy` the trust object's only policy, and throws an error unless the certificates are trusted under it.
+  /// Makes `policy` the trust object's only policy, and throws an error if the certificates aren't trusted under it.
   public func evaluate(afterApplying policy: SecPolicy) throws { try apply(policy: policy).af.evaluate() }
 
-  /// Makes `policy` the trust object's only policy. Unless the certificates are trusted under it, throws the error that
+  /// Makes `policy` the trust object's only policy. If the certificates aren't trusted under it, throws the error that
   /// `errorProducer` returns.
   public func validate(
     policy: SecPolicy, errorProducer: (_ status: OSStatus, _ result: SecTrustResultType) -> any Error
@@ -53,7 +53,7 @@ extension AlamofireExtension where ExtendedType == SecTrust {
     try apply(policy: policy).af.validate(errorProducer: errorProducer)
   }
 
-  /// Unless the trust object's certificates are trusted, throws the error that `errorProducer` returns.
+  /// Throws the error that `errorProducer` returns if the trust object's certificates aren't trusted.
   public func validate(errorProducer: (_ status: OSStatus, _ result: SecTrustResultType) -> any Error) throws {
     let (status, result) = SecTrust.codes(of: type.policyProblem)
     guard status.af.isSuccess, result.af.isSuccess else { throw errorProducer(status, result) }

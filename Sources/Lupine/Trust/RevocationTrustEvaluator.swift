@@ -40,10 +40,10 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
   /// Creates an evaluator that rejects revoked certificates.
   ///
   /// - Parameters:
-  ///   - performDefaultValidation: Whether the certificate chain is validated first. The revocation check itself also requires a
-  ///     valid chain.
-  ///   - validateHost: Whether the chain must be valid for the host.
-  ///   - options: The methods with which certificates are checked, and whether an answer is required.
+  ///   - performDefaultValidation: Whether the certificate chain is validated first. True by default. The revocation check itself
+  ///     also requires a valid chain.
+  ///   - validateHost: Whether the chain must be valid for the host. True by default.
+  ///   - options: The methods with which certificates are checked, and whether an answer is required. `.any` by default.
   public init(performDefaultValidation: Bool = true, validateHost: Bool = true, options: Options = .any) {
     self.performDefaultValidation = performDefaultValidation
     self.validateHost = validateHost

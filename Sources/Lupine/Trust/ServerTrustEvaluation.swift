@@ -7,7 +7,7 @@ public import LupineURLSession
 /// Holds the evaluators that decide, for each host, whether a session trusts the host's server. Subclasses may choose evaluators
 /// differently.
 open class ServerTrustManager: @unchecked Sendable {
-  /// Whether HTTPS requests to a host without an evaluator fail.
+  /// Whether HTTPS requests to a host without an evaluator fail. True by default.
   public let allHostsMustBeEvaluated: Bool
   /// The evaluators of servers' certificates, by host name or address.
   public let evaluators: [String: any ServerTrustEvaluating]
@@ -18,9 +18,9 @@ open class ServerTrustManager: @unchecked Sendable {
   /// Creates a manager with the evaluators of the given hosts.
   ///
   /// - Parameters:
-  ///   - allHostsMustBeEvaluated: Whether HTTPS requests to a host without an evaluator fail. If false, hosts without an
-  ///     evaluator are verified as in a session without a manager.
-  ///   - evaluators: The evaluators by host name or address.
+  ///   - allHostsMustBeEvaluated: Whether HTTPS requests to a host without an evaluator fail. If false, the session verifies such
+  ///     hosts as it would without a manager.
+  ///   - evaluators: The evaluator for each host name or address.
   public init(allHostsMustBeEvaluated: Bool = true, evaluators: [String: any ServerTrustEvaluating]) {
     self.allHostsMustBeEvaluated = allHostsMustBeEvaluated
     self.evaluators = evaluators

@@ -106,8 +106,8 @@ package struct DigestSession: Sendable {
   }
 
   // A1 = unq(username) ":" unq(realm) ":" passwd; with -sess: H( A1 ) ":" unq(nonce-prime) ":" unq(cnonce-prime)
-  /// Returns H(A1) and the client nonce to send. In a `-sess` session, both are those of the first request: some servers derive the
-  /// key anew from the client nonce of each request, and must get the same key.
+  /// Returns H(A1), the key, and the client nonce to send. In a `-sess` session, both are those of the first request. A new client
+  /// nonce would give a wrong key on servers that derive the key again for each request.
   private mutating func key(_ clientNonce: String) throws(Failure) -> (key: String, clientNonce: String) {
     guard challenge.algorithm.isSession else { return (secret, clientNonce) }
     if let sessionKey { return (sessionKey.key, sessionKey.clientNonce) }

@@ -6,9 +6,9 @@
 /// center, so neither is done on an event loop. The later steps use this ticket and need no I/O, unless the server selects a
 /// mechanism other than that of the client's first token (RFC 4178 §4.2.2).
 ///
-/// A session takes the later steps on its queue, with two exceptions that it takes on an event loop: verifying the last token of an
-/// origin or a proxy, and answering the token in a proxy's 407 response to CONNECT. The command `lupine` takes all later steps on
-/// an event loop.
+/// A session takes most later steps on its queue. It takes two steps on an event loop: it verifies the last token of an origin or a
+/// proxy there, and answers the token in a proxy's 407 response to CONNECT. The command `lupine` takes all later steps on an event
+/// loop.
 package protocol SecurityContext: Sendable {
   /// Passes the server's token to GSSAPI. The token is nil in the first call. Returns the token to send next, and whether the
   /// context is established. Throws the reason if the context can't be established.

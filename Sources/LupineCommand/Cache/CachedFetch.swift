@@ -1,4 +1,4 @@
-// CachedFetch: one request with --cache. It is answered from the folder, or sent, and its response is stored.
+// CachedFetch: answers one request with --cache from the cache's folder, or sends it and stores the response.
 
 import LupineCache
 import LupineCacheStore

@@ -1,4 +1,4 @@
-// SplitMix64+Request: the generator of one request of a run.
+// SplitMix64+Request: the random number generator for one request of the fuzzer.
 
 internal import LupineRandom
 

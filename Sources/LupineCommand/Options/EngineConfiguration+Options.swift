@@ -1,5 +1,4 @@
-// EngineConfiguration+Options: converts the options to the engine's configuration. It reads client certificates before
-// any request is sent.
+// EngineConfiguration+Options: converts the options to the engine's configuration. The conversion reads the client certificate.
 
 import Glibc
 import LupineEngine

@@ -39,7 +39,7 @@ public struct RequestBody: Sendable {
     /// The number of bytes that the producer will write, or nil if the number is unknown. If the producer writes more or fewer
     /// bytes, the exchange fails.
     public let byteCount: UInt64?
-    /// Whether the producer can be started again to write the same bytes.
+    /// Whether the producer can be started again to write the same bytes. False by default.
     public let isReplayable: Bool
     let begin: @Sendable (BodyWriter) -> Void
   }

@@ -9,7 +9,8 @@ internal import LupineWire
 /// in the meantime.
 final class Opening {
   enum State {
-    /// The origin's host is being looked up, for a proxy that needs the origin's address. The lookup of the proxy's host follows.
+    /// The origin's host is being looked up, because the proxy needs its address. The next state is `resolving`, for the proxy's
+    /// host.
     case resolvingDestination
     /// The host to which the socket connects is being looked up.
     case resolving

@@ -1,4 +1,4 @@
-// RankedSlots: slots ordered by rank: a binary heap in which a slot's rank can be changed.
+// RankedSlots: a priority queue of slots, as a binary heap in which a slot's rank can be changed.
 
 /// A priority queue of slots, which are small numbers, each with one rank. Setting, changing and removing a rank take O(log n).
 struct RankedSlots: Sendable {

@@ -1,6 +1,7 @@
-// Slots: an array of values at stable indexes that reuses free places.
+// Slots: an array of values whose indexes never change. New values take the places of removed ones.
 
-/// An array of values at stable indexes, which reuses the places of removed values. The caller must know which places are in use.
+/// An array of values whose indexes never change. New values take the places of removed ones. The caller must know which places
+/// are in use.
 struct Slots<Element: Sendable>: Sendable {
   private var elements: [Element] = []
   private var free: [Int] = []

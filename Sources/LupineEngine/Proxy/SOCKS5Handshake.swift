@@ -59,8 +59,8 @@ struct SOCKS5Handshake: Sendable {
       ? [Self.version, 1, Method.none] : [Self.version, 2, Method.none, Method.userPassword]
   }
 
-  /// Parses the expected reply of the proxy from `cursor` on, and moves `cursor` past the parsed bytes, but never past the end of
-  /// this reply.
+  /// Parses the proxy's next reply, starting at `cursor`, and moves `cursor` past the parsed bytes. Never reads beyond the end of
+  /// this reply, because the bytes after it may belong to the tunnel.
   mutating func receive(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(ProxyError) -> ProxyStep {
     precondition(!isDone, "the handshake is already complete; further bytes belong to the tunnel")
     while cursor < bytes.count {

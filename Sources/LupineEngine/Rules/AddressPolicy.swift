@@ -54,7 +54,8 @@ public struct AddressPolicy: Sendable, Hashable {
     AddressPolicy(others: .none, allowed: networks)
   }
 
-  /// Creates a policy. Each parameter is described at the property of the same name.
+  /// Creates a policy. Each parameter is described at the property of the same name. By default, both lists are empty, and neither
+  /// Unix sockets nor proxies are permitted.
   public init(
     others: Others, allowed: [AddressNetwork] = [], refused: [AddressNetwork] = [], allowsUnixSockets: Bool = false,
     allowsProxies: Bool = false

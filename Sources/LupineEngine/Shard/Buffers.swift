@@ -4,8 +4,8 @@
 struct Buffers {
   /// The size in bytes of a read buffer: 64 KiB, which is four TLS records, and what a loopback socket usually has available.
   static let byteCount = 64 * 1024
-  /// The size in bytes of a bulk buffer, for long unencrypted bodies and for decoded bodies: 256 KiB. A bulk buffer needs a quarter
-  /// of the system calls and of the transfers between threads that read buffers need for the same data.
+  /// The size in bytes of a bulk buffer, for long unencrypted bodies and for decoded bodies: 256 KiB. Compared with read buffers,
+  /// bulk buffers reduce the system calls, and the transfers between threads, to a quarter.
   static let bulkByteCount = 256 * 1024
   /// The maximum number of unused read buffers that are kept for reuse: 8. More than 8 nested reads are rare, except when many
   /// connections in a row turn out to be closed.

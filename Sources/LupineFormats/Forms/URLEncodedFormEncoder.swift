@@ -23,25 +23,25 @@ public final class URLEncodedFormEncoder {
     }
   }
 
-  /// Whether the `key=value` pairs are sorted alphabetically on every level. If false, they are written in the order in
-  /// which they were encoded.
+  /// Whether the `key=value` pairs are sorted alphabetically on every level. True by default. If false, they are written in the
+  /// order in which they were encoded.
   public let alphabetizeKeyValuePairs: Bool
-  /// The format of the key under which each element of an array is written, such as `key[]=1`.
+  /// The format of the key under which each element of an array is written. `key[]=1` by default.
   public let arrayEncoding: ArrayEncoding
-  /// The format of `Bool` values: `1` and `0`, or `true` and `false`.
+  /// The format of `Bool` values: `1` and `0` (the default), or `true` and `false`.
   public let boolEncoding: BoolEncoding
-  /// The format of `Data` values, such as Base64 text.
+  /// The format of `Data` values. Base64 text by default.
   public let dataEncoding: DataEncoding
-  /// The format of `Date` values, such as `2001-01-01T00:02:03Z`.
+  /// The format of `Date` values. By default, the number of seconds since the start of 2001, UTC.
   public let dateEncoding: DateEncoding
-  /// The conversion of the keys of `key=value` pairs, such as to snake case. A nested value's key is converted as a whole,
-  /// including the parents' keys.
+  /// The conversion of the keys of `key=value` pairs, such as to snake case. None by default. A nested value's key is converted as
+  /// a whole, including the parents' keys.
   public let keyEncoding: KeyEncoding
-  /// The format in which a nested value's key is appended to its parent's key, such as `parent[child]`.
+  /// The format in which a nested value's key is appended to its parent's key. `parent[child]` by default.
   public let keyPathEncoding: KeyPathEncoding
-  /// The format of nil values, such as `key=null`.
+  /// The format of nil values, such as `key=null`. By default, a nil value is omitted together with its key.
   public let nilEncoding: NilEncoding
-  /// The format of spaces in keys and values: `%20` or `+`.
+  /// The format of spaces in keys and values: `%20` (the default) or `+`.
   public let spaceEncoding: SpaceEncoding
 
   /// The characters that aren't percent-encoded. Characters outside ASCII are always encoded.

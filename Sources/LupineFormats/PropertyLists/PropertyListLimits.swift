@@ -9,8 +9,9 @@ enum PropertyListLimits {
   /// about as much as Foundation allocates.
   static let valueBytes = 16
 
-  /// The memory to which every binary property list may expand, however short it is: 16 MiB, because this does no harm. A property
-  /// list expands if values are referenced several times, because Foundation reads them once per reference.
+  /// The number of bytes of memory to which a binary property list may always expand, even if `expansionRatioMax` allows less:
+  /// 16 MiB, which is harmless. A list expands if it refers to a value several times, because Foundation reads the value once per
+  /// reference.
   static let expandedBytesFloor = 16 << 20
 
   /// The maximum expansion of a binary property list: 64 bytes of memory for each byte of the list. Real lists expand less. For

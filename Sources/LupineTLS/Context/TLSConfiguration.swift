@@ -45,38 +45,40 @@ public struct TLSConfiguration: Sendable, Hashable {
   /// `.system`, every certificate in the sources is a trust anchor, even an intermediate certificate or the server's own. With
   /// `Verification.none`, the list isn't used.
   public var trustRoots: [TrustSource]
-  /// The checks that the server's certificate must pass.
+  /// The checks that the server's certificate must pass. `.full` by default.
   public var verification: Verification
   /// The oldest TLS version that the client accepts. TLS 1.2 by default.
   public var minimumVersion: TLSVersion
-  /// The newest TLS version that the client accepts. If nil, the newest version that OpenSSL supports.
+  /// The newest TLS version that the client accepts. If nil (the default), the newest version that OpenSSL supports.
   public var maximumVersion: TLSVersion?
   /// The ciphers for TLS 1.2 in OpenSSL's syntax (`man openssl-ciphers`), such as "ECDHE+AESGCM:!aNULL".
   ///
-  /// If nil, OpenSSL's default is used, which the system's openssl.cnf may set. If the processor also has instructions for AES, the
-  /// AES-128-GCM ciphers are moved to the front of this default.
+  /// If nil (the default), OpenSSL's list is used, which the system's openssl.cnf may set. On a processor with instructions for
+  /// AES, the AES-128-GCM ciphers are moved to the front of this list.
   public var cipherList: String?
   /// The cipher suites for TLS 1.3, most preferred first, such as "TLS_AES_128_GCM_SHA256".
   ///
-  /// If nil, OpenSSL's default is used. If the processor also has instructions for AES, AES-128-GCM is moved to the front of this
-  /// default.
+  /// If nil (the default), OpenSSL's list is used. On a processor with instructions for AES, AES-128-GCM is moved to the front of
+  /// this list.
   public var cipherSuites: [String]?
-  /// The groups for the key exchange, most preferred first, such as "X25519" or "P-256". If nil, OpenSSL's default is used.
+  /// The groups for the key exchange, most preferred first, such as "X25519" or "P-256". If nil (the default), OpenSSL's
+  /// list is used.
   public var groups: [String]?
-  /// The application protocols that the client offers with ALPN (RFC 7301), most preferred first, such as "http/1.1". Each name has
-  /// 1 to 255 bytes. If the list is empty, the client doesn't use ALPN.
+  /// The application protocols that the client offers with ALPN (RFC 7301), most preferred first. Only "http/1.1" by default. Each
+  /// name has 1 to 255 bytes. If the list is empty, the client doesn't use ALPN.
   public var applicationProtocols: [String]
-  /// The host name that the client sends as SNI, and that the server's certificate must match. If nil, the URL's host is used. An
-  /// IP address is allowed too, but it is never sent as SNI (RFC 6066 §3).
+  /// The host name that the client sends as SNI, and that the server's certificate must match. If nil (the default), the URL's
+  /// host is used. An IP address is allowed too, but it is never sent as SNI (RFC 6066 §3).
   public var serverName: String?
-  /// The certificate to present to servers that request one, or nil to present none.
+  /// The certificate to present to servers that request one, or nil (the default) to present none.
   public var identity: TLSIdentity?
-  /// Whether the client requests or requires a stapled OCSP response. Values other than `.ignored` require `Verification.full`.
-  public var ocspStapling: OCSPStapling
-  /// The verifier that decides whether the server's certificate is accepted, or nil to use OpenSSL's result. A verifier requires
+  /// Whether the client requests or requires a stapled OCSP response. `.ignored` by default. Other values require
   /// `Verification.full`.
+  public var ocspStapling: OCSPStapling
+  /// The verifier that decides whether the server's certificate is accepted, or nil (the default) to use OpenSSL's result. A
+  /// verifier requires `Verification.full`.
   public var verifier: CertificateVerifier?
-  /// The path of a PEM file with certificate revocation lists (RFC 5280 §5). If nil, no lists are checked.
+  /// The path of a PEM file with certificate revocation lists (RFC 5280 §5). If nil (the default), no lists are checked.
   ///
   /// The file is read once, when the configuration is first used. For each certificate of a chain, the file must contain a current
   /// list of the certificate's issuer, and the certificate mustn't be on this list. With `Verification.none`, the file has no
@@ -86,7 +88,7 @@ public struct TLSConfiguration: Sendable, Hashable {
   /// the client checks only whether the earlier certificate has expired.
   public var resumesSessions: Bool
   /// The path of a file to which the client appends the secrets of every TLS session for debugging, in the format that Wireshark
-  /// reads. If nil, no file is written. No environment variable sets this property.
+  /// reads. If nil (the default), no file is written. No environment variable sets this property.
   ///
   /// Readers of the file can decrypt all traffic. The file is created with mode 0600.
   public var keyLogFile: String?

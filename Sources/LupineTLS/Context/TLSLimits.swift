@@ -1,4 +1,4 @@
-// TLSLimits: the limits for data from peers and files.
+// TLSLimits: the limits for certificates, handshakes, revocation data and buffers, each with its unit and source.
 
 enum TLSLimits {
   /// The maximum total size of the server's certificates in a handshake, in bytes: 100 KiB, which is OpenSSL's default. A chain

@@ -1,4 +1,4 @@
-// OpenSSL: the library's initialization in this process.
+// OpenSSL: initializes the OpenSSL library in this process.
 
 import CLupineOpenSSL
 

@@ -38,10 +38,10 @@ public final class TLSSessionStore: Sendable {
   /// without a full handshake. Servers with OpenSSL send 2 sessions per connection.
   public static let defaultSessionsPerHostMax = 16
 
-  /// The maximum number of hosts in the store. A host counts once for each port and configuration. Beyond the limit, the store
-  /// removes the host whose list of sessions changed least recently.
+  /// The maximum number of hosts in the store. 256 by default. A host counts once for each port and configuration. Beyond the
+  /// limit, the store removes the host whose list of sessions changed least recently.
   public let hostsMax: Int
-  /// The maximum number of stored sessions per host. Beyond the limit, the store removes the host's oldest session.
+  /// The maximum number of stored sessions per host. 16 by default. Beyond the limit, the store removes the host's oldest session.
   public let sessionsPerHostMax: Int
 
   fileprivate struct Place: Hashable {

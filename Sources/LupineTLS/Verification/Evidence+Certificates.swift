@@ -1,4 +1,4 @@
-// Evidence+Certificates: the verification of certificates that don't come from a handshake.
+// Evidence+Certificates: verifies certificates that the caller passes in DER, without a handshake.
 
 import CLupineOpenSSL
 

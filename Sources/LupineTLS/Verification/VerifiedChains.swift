@@ -6,14 +6,14 @@ import Synchronization
 
 /// The latest verified certificate chain of each host name, for the connections of one `TLSContext`. It is thread-safe.
 ///
-/// Verifying a chain takes about a tenth of a full handshake's time (`perf record` of `load-engine-callback`). If a server sends the
-/// same certificates again within a minute, the result is the same: the trust roots and all other settings belong to the context, and
-/// a chain is found only under the name for which it was verified, and only until the first of its certificates expires. Each full
-/// handshake still checks that the server has the private key, and the stapled OCSP response if the settings require that. A context
-/// with a verifier or revocation lists doesn't use this class.
+/// Verifying a chain takes about a tenth of a full handshake's time (`perf record` of `load-engine-callback`). If a server sends
+/// the same certificates again within a minute, the result would be the same, because the trust roots and all other settings
+/// belong to the context. A chain is found only under the name for which it was verified, and only until one of its certificates
+/// expires. Each full handshake still checks that the server has the private key, and the stapled OCSP response if the settings
+/// require that. A context with a verifier or revocation lists doesn't use this class.
 ///
-/// A directory of trust roots is the only source that OpenSSL reads again. If a file that rejects an intermediate certificate is added
-/// to it, that takes effect after a minute at most.
+/// A directory of trust roots is the only source that OpenSSL reads again. If a file that rejects an intermediate certificate is
+/// added to it, that takes effect after a minute at most.
 final class VerifiedChains: Sendable {
   private struct Entry {
     /// The certificates in DER that the server sent, starting with its own.

@@ -141,7 +141,7 @@ extension HTTPURLResponse {
 }
 
 extension URLProtectionSpace {
-  /// Creates the protection space for a realm of an origin. If `realm` is nil, the space's realm is the origin's host.
+  /// Creates the protection space of an origin. If `realm` is nil, its realm is the origin's host, or its socket's path.
   convenience init(_ origin: Origin, realm: String?, method: String, distinguishedNames: [Data]? = nil) {
     // Each Unix socket counts as a separate host, so that a credential for one service is never sent to another service.
     let host = origin.socketPath ?? origin.host

@@ -53,9 +53,9 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
 
   /// The protection space (server or proxy, realm and authentication method) for which a credential is required.
   open var protectionSpace: URLProtectionSpace { content.space }
-  /// The credential that the session sends if the delegate answers with `performDefaultHandling`: the user name and the password
-  /// in the request's URL, unless the scheme is Basic, or the default credential of the session's credential storage for the
-  /// protection space. Nil if there is neither.
+  /// The credential that the session sends if the delegate answers with `performDefaultHandling`: the user name and password in the
+  /// request's URL, or else the storage's default credential for the protection space. Nil if there is neither. With Basic, the
+  /// request has sent those in the URL without a challenge, so they aren't proposed.
   open var proposedCredential: URLCredential? { content.proposedCredential }
   /// The number of credentials that the server or proxy has refused for this request.
   open var previousFailureCount: Int { content.previousFailureCount }

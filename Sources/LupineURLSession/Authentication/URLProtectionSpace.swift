@@ -201,7 +201,7 @@ public let NSURLProtectionSpaceHTTPSProxy = "https"
 /// The value of ``URLProtectionSpace/proxyType`` for a SOCKS proxy.
 public let NSURLProtectionSpaceSOCKSProxy = "SOCKS"
 
-/// The default authentication method of the protection space's protocol.
+/// The method of a protection space that was created without a method. Sessions never create a challenge with this method.
 public let NSURLAuthenticationMethodDefault = "NSURLAuthenticationMethodDefault"
 /// Authentication with a form on a web page. Sessions never create a challenge with this method.
 public let NSURLAuthenticationMethodHTMLForm = "NSURLAuthenticationMethodHTMLForm"

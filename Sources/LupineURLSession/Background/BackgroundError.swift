@@ -58,8 +58,8 @@ extension URLError {
     return URLError(.cannotCreateFile, userInfo: [NSLocalizedDescriptionKey: text])
   }
 
-  /// Returns the error for a background task whose record on disk can't be written or read. `code` is the code of the error, and
-  /// `what` the beginning of its message.
+  /// Returns the error for a background task whose record on disk can't be written or read. The error's message begins with `what`.
+  /// `code` is the error's code if a system call failed.
   static func record(_ error: TransferStoreError, _ code: Code, _ what: String) -> URLError {
     switch error {
     case .inUse: URLError(.backgroundSessionInUseByAnotherProcess)

@@ -26,8 +26,8 @@ final class BackgroundJob: Sendable {
     var failureCount = 0
     /// The error with which the task fails, in place of the error that the network reports. Nil if `fail(_:)` hasn't been called.
     var error: URLError?
-    /// Whether this process has received a response to the upload, even if the response couldn't be recorded on disk. If so, the
-    /// upload isn't sent again.
+    /// Whether this process has received a response to the upload. If true, the upload isn't sent again, even if the response
+    /// couldn't be recorded on disk.
     var isAnswered = false
     /// The resume data for the part of the download that has been received so far. Nil if there is none.
     var resumeData: ResumeData?

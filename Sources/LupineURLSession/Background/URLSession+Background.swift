@@ -146,8 +146,8 @@ extension URLSession {
     return task
   }
 
-  /// Removes the background task's record from the disk. Called before the completed task is unregistered, because a session
-  /// without registered tasks can become invalid and close its records.
+  /// Removes the background task's record from the disk. Must be called while the completed task is still registered, because a
+  /// session without registered tasks may become invalid and close its records.
   func removeBackgroundRecord(of task: URLSessionTask) { (task as? any BackgroundTask)?.job.record?.remove() }
 
   /// Records that a task of the background session has completed. If no other task that earlier processes resumed is left, notifies

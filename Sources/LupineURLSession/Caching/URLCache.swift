@@ -157,9 +157,9 @@ open class URLCache: NSObject, @unchecked Sendable {
 
   /// Stores a response in place of an earlier response to the same request.
   ///
-  /// Nothing is stored if the request isn't a `GET` without a body, if RFC 9111 §3 forbids storing the response (for example,
-  /// because the response is incomplete or has `no-store`), or if the response's storage policy forbids it. A response to a request
-  /// with credentials, or a response that sets cookies, is stored only in memory. The `userInfo` is also stored only in memory.
+  /// Only responses to `GET` requests without a body are stored, and only if the response's storage policy and RFC 9111 §3 permit
+  /// it. For example, a response that is incomplete or has `no-store` isn't stored. A response to a request with credentials, or a
+  /// response that sets cookies, is stored only in memory. The `userInfo` is also stored only in memory.
   open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
     guard cachedResponse.storagePolicy != .notAllowed, let key = CacheKey(request),
       let response = cachedResponse.response as? HTTPURLResponse

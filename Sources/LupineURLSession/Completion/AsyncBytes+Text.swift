@@ -13,7 +13,7 @@ extension URLSession.AsyncBytes {
   /// The Unicode scalars of the body. Invalid UTF-8 is replaced by U+FFFD.
   public var unicodeScalars: UnicodeScalars { UnicodeScalars(bytes: self) }
 
-  /// The lines of a response's body, as an asynchronous sequence.
+  /// The lines of a response's body, decoded as UTF-8, without line endings and empty lines.
   public struct Lines: AsyncSequence, Sendable {
     /// The element of the sequence: a line without its line ending.
     public typealias Element = String

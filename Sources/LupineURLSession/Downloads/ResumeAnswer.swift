@@ -3,8 +3,8 @@
 import Foundation
 import LupineEngine
 
-/// The decision about the partial file of a resumed download, and about the body of the response to the request for the rest of the
-/// resource.
+/// What to do with the partial file and with the response's body, after a server has responded to the request that resumes a
+/// download.
 enum ResumeAnswer: Sendable, Equatable {
   /// Append the body, which is the rest of the resource, to the partial file, whose length is `at` bytes. `total` is the length of
   /// the complete file in bytes.

@@ -149,8 +149,8 @@ extension ResumeData.Validator {
   /// The minimum time, in seconds, between Last-Modified and Date for Last-Modified to be a strong validator: 1 (RFC 9110
   /// §8.8.2.2). Within the same second, the resource may change again without getting a new date.
   private static let ageSecondsMin: Int64 = 1
-  /// The minimum time in seconds between Last-Modified and the local time for Last-Modified to be a strong validator, if the
-  /// response has no Date field: 60, the value of RFC 7232 §2.2.2, which allows for slightly different clocks.
+  /// The minimum time, in seconds, between Last-Modified and the local time, which takes the place of a missing Date: 60, the value
+  /// of RFC 7232 §2.2.2, which allows for slightly different clocks.
   private static let ageSecondsMinWithoutDate: Int64 = 60
 
   /// Creates a validator from the value of a Last-Modified field. Returns nil if the value isn't a date, or if that date is so

@@ -1,4 +1,4 @@
-// CachedURLResponse: a response with its body, which is proposed to the delegate for caching.
+// CachedURLResponse: a response with its body, which a cache stores. Sessions first let their delegate change or refuse it.
 
 public import Foundation
 

@@ -2,7 +2,7 @@
 
 extension String {
   /// The usual spelling of this field name: the registered one, such as `ETag`, if the name is in `registeredSpellings`. Any other
-  /// name in lowercase is capitalized, such as `Request-Id`, unless it begins with `x-`. All other names stay unchanged.
+  /// lowercase name, unless it begins with `x-`, is capitalized: `request-id` becomes `Request-Id`. All other names stay unchanged.
   var usualSpelling: String {
     let name = lowercased()
     if let registered = Self.registeredSpellings[name] { return registered }

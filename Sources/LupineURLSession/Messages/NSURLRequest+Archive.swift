@@ -1,4 +1,4 @@
-// NSURLRequest+Archive: the archive of a request.
+// NSURLRequest+Archive: encodes requests with an NSCoder, and decodes them.
 
 import Foundation
 import LupineEngine

@@ -14,7 +14,7 @@ public struct NWInterface: Sendable, Hashable {
     /// A modem of a mobile network: an interface of the kernel's WWAN subsystem or of rmnet, an interface that carries raw IP, or
     /// an interface whose name begins with "ww" or "rmnet".
     case cellular
-    /// Ethernet, or an interface that isn't known to be of another type.
+    /// Ethernet, or an interface of unknown type.
     case wiredEthernet
     /// The loopback interface. No path contains this interface, because it doesn't lead to another machine.
     case loopback
@@ -39,7 +39,7 @@ public struct NWInterface: Sendable, Hashable {
 
 /// The path from this machine to other machines, according to the default routes in the kernel's routing tables.
 public struct NWPath: Sendable, Hashable {
-  /// Whether there is a path to other machines.
+  /// Whether this machine has a path to other machines: yes, no or unknown.
   public enum Status: Sendable, Hashable {
     /// There is a usable default route, through an interface of a permitted type.
     case satisfied
@@ -50,7 +50,7 @@ public struct NWPath: Sendable, Hashable {
     case requiresConnection
   }
 
-  /// Whether there is a path to other machines.
+  /// Whether this machine has a path to other machines: yes, no or unknown.
   public let status: Status
   /// The interfaces of the usable default routes, starting with the preferred one.
   public let availableInterfaces: [NWInterface]

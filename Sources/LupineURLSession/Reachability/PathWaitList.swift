@@ -1,4 +1,5 @@
-// PathWaitList: decides when waiters for a network continue. It takes events with their time, and performs no I/O.
+// PathWaitList: decides when the requests that wait for a network path continue. It receives events with their times, and performs
+// no I/O.
 
 import LupineEngine
 

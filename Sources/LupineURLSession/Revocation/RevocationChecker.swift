@@ -8,8 +8,8 @@ import LupineEngine
 package enum RevocationFailure: Error, Sendable, Hashable, CustomStringConvertible, LocalizedError {
   /// A certificate of the chain has been revoked. `cause` states the reason and, if known, the date of the revocation.
   case revoked(certificate: String, cause: String)
-  /// Each certificate must have a verified OCSP response or revocation list, but there is none for this certificate. `causes` are
-  /// the reasons.
+  /// The check requires a verified OCSP response or revocation list for each certificate, but could obtain none for this one.
+  /// `causes` are the reasons.
   case unconfirmed(certificate: String, causes: [String])
 
   /// A textual description of the failure: the certificate, the cause and the remedy.

@@ -298,8 +298,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.addsDefaultFields = newValue } }
   }
 
-  /// A textual description of the configuration: the most common settings. The values of additional fields are omitted, because
-  /// they may be credentials.
+  /// A textual description of the configuration: the timeouts, the connections per host, the handling of cookies, and the names of
+  /// additional fields. The fields' values are omitted, because they may be credentials.
   open override var description: String {
     let snapshot = snapshot
     return [

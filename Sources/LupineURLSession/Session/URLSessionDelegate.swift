@@ -273,7 +273,7 @@ extension URLSessionDelegate {
 }
 
 extension URLSessionTaskDelegate {
-  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, the redirect is followed.
+  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate follows the redirect.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
@@ -285,7 +285,7 @@ extension URLSessionTaskDelegate {
       completionHandler: completionHandler)
   }
 
-  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, calls
+  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate calls
   /// `urlSession(_:didReceive:completionHandler:)` of the session's delegate.
   @preconcurrency
   public func urlSession(
@@ -299,7 +299,7 @@ extension URLSessionTaskDelegate {
     delegate.urlSession(session, didReceive: challenge, completionHandler: completionHandler)
   }
 
-  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, no stream is provided, so
+  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate provides no stream, so
   /// that the task fails with `URLError.requestBodyStreamExhausted`.
   @preconcurrency
   public func urlSession(
@@ -310,7 +310,7 @@ extension URLSessionTaskDelegate {
     next.urlSession(session, task: task, needNewBodyStream: completionHandler)
   }
 
-  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, does nothing.
+  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate does nothing.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64
@@ -320,22 +320,22 @@ extension URLSessionTaskDelegate {
       totalBytesExpectedToSend: totalBytesExpectedToSend)
   }
 
-  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, does nothing.
+  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate does nothing.
   public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
     task.delegate(after: self)?.urlSession(session, taskIsWaitingForConnectivity: task)
   }
 
-  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, does nothing.
+  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate does nothing.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
   ) { task.delegate(after: self)?.urlSession(session, task: task, didFinishCollecting: metrics) }
 
-  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, does nothing.
+  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate does nothing.
   public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     task.delegate(after: self)?.urlSession(session, task: task, didCompleteWithError: error)
   }
 
-  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, the request is sent
+  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate sends the request
   /// unchanged.
   @preconcurrency
   public func urlSession(
@@ -348,7 +348,7 @@ extension URLSessionTaskDelegate {
 }
 
 extension URLSessionDataDelegate {
-  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, the body is accepted.
+  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate accepts the body.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -358,18 +358,18 @@ extension URLSessionDataDelegate {
     next.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
   }
 
-  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, does nothing.
+  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate does nothing.
   public func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
   ) { dataTask.dataDelegate(after: self)?.urlSession(session, dataTask: dataTask, didBecome: downloadTask) }
 
-  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, the part is discarded.
+  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate discards the part.
   public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     dataTask.dataDelegate(after: self)?.urlSession(session, dataTask: dataTask, didReceive: data)
   }
 
-  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, the proposed response may
-  /// be stored.
+  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate lets the session store
+  /// the proposed response.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,

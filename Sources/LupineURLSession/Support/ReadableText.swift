@@ -9,7 +9,7 @@ package enum ReadableText {
   package static let bodyBytesMax = 100_000
 
   /// Returns the URL as text, without its user information (RFC 3986 §3.2.1), which may contain a password. If `url` is nil,
-  /// returns a placeholder.
+  /// returns "(no URL)".
   package static func url(_ url: URL?) -> String {
     guard let text = url?.absoluteString else { return "(no URL)" }
     // Searches Unicode scalars, because a delimiter with a combining mark is a Character that differs from the delimiter.

@@ -131,8 +131,8 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     if state == .canceling { completeAfterCachingDecision(URLError(.cancelled)) }
   }
 
-  /// Completes the decision about storing `proposed`, for a delegate that leaves the decision to the session: the response is stored
-  /// only if the cache could serve it to a request with the same cache policy.
+  /// Completes the decision about storing `proposed`, for a delegate that leaves the decision to the session: the response is
+  /// stored only if the cache could serve it to a request with the same cache policy.
   package func leaveCachingDecision(
     on proposed: CachedURLResponse, _ completionHandler: (CachedURLResponse?) -> Void
   ) {

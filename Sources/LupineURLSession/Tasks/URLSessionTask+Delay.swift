@@ -1,4 +1,4 @@
-// URLSessionTask+Delay: starts a task at a later date.
+// URLSessionTask+Delay: starts a task at its earliest begin date.
 
 import Foundation
 import Synchronization

@@ -365,5 +365,5 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
 
 extension URLSessionTask: RegistryMember {}
 
-/// The value of a task's properties for an unknown number of bytes: -1.
+/// The length of a body or file, as tasks report it, if the length is unknown: -1.
 public let NSURLSessionTransferSizeUnknown: Int64 = -1

@@ -11,8 +11,8 @@ protocol TaskTransfer: AnyObject, Sendable {
   func cancel()
   /// Pauses or continues reading the response.
   ///
-  /// `change` is the number of the change of the task's state. Several threads may call this method in another order than that of
-  /// the changes, so a call has no effect after a call with a higher number.
+  /// `change` numbers the changes of the task's state. Threads may call this method in a different order than the changes occurred
+  /// in, so a call has no effect after a call with a higher number.
   func setSuspended(_ isSuspended: Bool, change: Int)
   /// Extends the receive window of a streamed body, so that the transfer may receive `byteCount` more bytes.
   func extendWindow(by byteCount: Int)

@@ -66,8 +66,8 @@ extension Transfer {
     }
   }
 
-  /// Handles a 401 or 407 response, or an equivalent failure, for which the observer receives no challenge. Presents the response
-  /// to the observer as the final response, or ends the transfer with the failure.
+  /// Called if a request was refused and might succeed with a credential, but the observer receives no challenge. Presents the 401
+  /// or 407 response to the observer as the final response. If the request failed without a response, ends the transfer instead.
   private func leave(_ unauthorized: TransferState.Unauthorized, _ observer: any TransferObserver) {
     if let failure = unauthorized.failure {
       ask { question in

@@ -123,7 +123,8 @@ extension TransferState {
     return replace(with: next, from: urlRequest)
   }
 
-  /// Sends the request again. If its exchange is still in progress, the request is sent after the end of the exchange.
+  /// Makes the transfer send the request again, after the exchange in progress if there is one. Returns the action that ends this
+  /// exchange.
   private mutating func resend() -> Action? {
     guard isBetweenExchanges else { return replace(with: request, from: urlRequest) }
     if let exchange = metrics.last { request = redirects.resend(request, after: exchange) }

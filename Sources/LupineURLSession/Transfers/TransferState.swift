@@ -7,9 +7,9 @@ import LupineEngine
 /// The state machine of one task's transfer over HTTP. It decides which requests to send, which events to deliver, what to ask the
 /// observer, and when the transfer ends.
 ///
-/// A transfer has one exchange at a time. Events come from the task, from the engine, and from the session's queue, which performs
-/// one step after another. After a question to the observer, no step is performed and the response isn't read until the observer
-/// answers. The state consists mainly of the exchange's state (`Exchange`), the state that the task has requested (`Demand`), and
+/// A transfer has one exchange at a time. It receives events from the task and from the engine, and performs steps on the session's
+/// queue, one after another. While it waits for the observer's answer to a question, it performs no step and reads nothing of the
+/// response. Its state consists mainly of the exchange's state (`Exchange`), the state that the task has requested (`Demand`), and
 /// the next step on the session's queue (`Turn`).
 struct TransferState: Sendable {
   /// A command from the state machine, which the transfer executes after it has released the lock.

@@ -1,5 +1,5 @@
-// TransferCoding: parses the Transfer-Encoding field of a response (RFC 9112 §6.1): chunked, after optional known
-// codings.
+// TransferCoding: parses the Transfer-Encoding field of a response (RFC 9112 §6.1). Its last coding must be chunked; gzip and
+// deflate may precede it.
 
 /// A transfer coding that a server may have applied before the chunked coding (RFC 9112 §7.2).
 ///

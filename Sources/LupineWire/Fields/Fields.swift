@@ -71,7 +71,8 @@ public struct Fields: Sendable {
     lines.append(Line(name: nameStart..<nameEnd, value: valueStart..<valueEnd))
   }
 
-  /// Replaces the first field line with this name, including the spelling of the name. If there is no such line, appends one.
+  /// Replaces the value of the first field line with this name, and its name with the spelling in `name`. If there is no such line,
+  /// appends one.
   package mutating func set(name: String, value: String) {
     guard let index = firstPosition(of: name) else { return append(name: name, value: value) }
     let old = lines[index]

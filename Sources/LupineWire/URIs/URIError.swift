@@ -1,6 +1,6 @@
 // URIError: the ways in which a URI can be invalid, each with its cause and remedy.
 
-/// The reason why a text isn't a URI to which a request can be sent.
+/// The reason why a text isn't a URI to which a request can be sent. An associated string is the refused part of the text.
 public enum URIError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The text has no URI scheme, such as `https:`.
   case missingScheme(String)
