@@ -39,9 +39,14 @@ extension FuzzTarget {
     if type.hasPrefix("multipart/"), !content.isEmpty {
       return hold(body == Data(Redaction.replacement.utf8), "\(type) keeps the body")
     }
-    guard type.contains("json") else { return hold(body == content, "\(type) changes the body") }
-    if let value = try? JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed) {
+    // Text and bodies without a media type may be JSON. Otherwise, a body without a media type counts as a form.
+    let mayBeJSON = type.contains("json") || type.isEmpty || type.hasPrefix("text/")
+    if mayBeJSON, let value = try? JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed) {
       checkValues(of: value, redaction)
+    } else if type.isEmpty, let form = String(data: content, encoding: .utf8) {
+      checkItems(of: String(decoding: body, as: UTF8.self), form, redaction)
+    } else if !type.contains("json") {
+      hold(body == content, "\(type) changes the body")
     }
   }
 
