@@ -120,7 +120,7 @@ struct ResponseTests {
     return await text
   }
 
-  /// Reads the descriptor to its end on a thread of its own, closes the descriptor, and returns the text.
+  /// Reads all bytes of the descriptor on a separate thread, closes the descriptor, and returns the text.
   private static func allText(from descriptor: CInt) async -> String {
     let texts = Recorder<String>()
     Thread.detachNewThread {

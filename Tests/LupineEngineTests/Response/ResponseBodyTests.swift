@@ -191,7 +191,7 @@ struct ResponseBodyTests {
     "if the caller releases a response without reading it, its connection is reused if only a few bytes are left",
     arguments: [1000, 10_000_000] as [UInt64])
   func abandoned(byteCount: UInt64) async throws {
-    // A short body is sent with its head. The client waits at most 1 s for the rest of a body that nobody reads.
+    // The server sends a short body together with its head, because the client waits at most 1 s for the rest of an unread body.
     let content: Reply.Content =
       byteCount <= 1000 ? .bytes([UInt8](repeating: 0, count: Int(byteCount))) : .pattern(byteCount: byteCount)
     let origin = try OriginServer.serving { _ in Reply(content) }
