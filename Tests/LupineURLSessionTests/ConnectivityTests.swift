@@ -9,6 +9,7 @@ import Testing
 
 @testable import LupineReactor
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 /// A session's delegate that records when its tasks wait for a network, receive data and end.
 private final class WaitingDelegate: NSObject, URLSessionDataDelegate {

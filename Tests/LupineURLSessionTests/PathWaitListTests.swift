@@ -6,6 +6,7 @@ import Testing
 
 @testable import LupineReactor
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite("The list of tasks that wait for a network")
 struct PathWaitListTests {

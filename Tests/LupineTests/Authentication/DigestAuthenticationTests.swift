@@ -123,9 +123,7 @@ import Testing
     let server = DigestServer()
     try await withServer(server.reply) { origin in
       let storage = URLCredentialStorage()
-      let space = URLProtectionSpace(
-        host: "127.0.0.1", port: Int(origin.port), protocol: "http", realm: "r",
-        authenticationMethod: NSURLAuthenticationMethodHTTPDigest)
+      let space = Self.space(of: origin)
       let credential = URLCredential(user: "u", password: "p", persistence: .forSession)
       storage.setDefaultCredential(credential, for: space)
       try await withSession {
@@ -219,9 +217,7 @@ import Testing
     let server = DigestServer()
     try await withServer(server.reply) { origin in
       let storage = URLCredentialStorage()
-      let space = URLProtectionSpace(
-        host: "127.0.0.1", port: Int(origin.port), protocol: "http", realm: "r",
-        authenticationMethod: NSURLAuthenticationMethodHTTPDigest)
+      let space = Self.space(of: origin)
       storage.setDefaultCredential(URLCredential(user: "u", password: stored, persistence: .forSession), for: space)
       let configuration = URLSessionConfiguration.ephemeral
       configuration.urlCredentialStorage = storage
@@ -255,5 +251,12 @@ import Testing
   /// Returns the URL of a server with a login, such as http://u:p@127.0.0.1:1234.
   private static func url(of origin: OriginServer, _ login: String) -> String {
     origin.url.replacingOccurrences(of: "//", with: "//\(login)@")
+  }
+
+  /// Returns the protection space of the realm that a `DigestServer` at this server names in its challenges.
+  private static func space(of origin: OriginServer) -> URLProtectionSpace {
+    URLProtectionSpace(
+      host: "127.0.0.1", port: Int(origin.port), protocol: "http", realm: "r",
+      authenticationMethod: NSURLAuthenticationMethodHTTPDigest)
   }
 }

@@ -8,71 +8,12 @@ import Testing
 
 @testable import Lupine
 @testable import LupineEngine
-@testable import LupineReactor
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite("OfflineRetrier: retries after the network is back", .timeLimit(.minutes(10)))
 struct OfflineRetrierTests {
-  /// A simulated network that is down until the test switches it on.
-  private final class Network: Sendable {
-    private struct State {
-      var isOnline = false
-      var handlers: [Int: NetworkSource.Handler] = [:]
-      var count = 0
-    }
-
-    private final class Watch: Sendable {
-      let end: @Sendable () -> Void
-      init(_ end: @escaping @Sendable () -> Void) { self.end = end }
-      deinit { end() }
-    }
-
-    private let state = Mutex(State())
-    /// Locked while reports are delivered, so that each handler receives them in the order of the network's changes.
-    private let delivery = Mutex(())
-
-    static func state(isOnline: Bool) -> NetworkState {
-      var state = NetworkState()
-      guard isOnline else { return state }
-      state.add(.link(NetworkLink(index: 1, name: "eth0", flags: 0x41)))
-      state.add(.address(NetworkAddress(link: 1, ip: .ipv4(0x0A00_0001))))
-      state.add(
-        .route(NetworkRoute(destination: .ipv4(0), prefixLength: 0, outcome: .sent(links: [1], isDirect: false))))
-      return state
-    }
-
-    var isOnline: Bool { state.withLock { $0.isOnline } }
-    var watcherCount: Int { state.withLock { $0.handlers.count } }
-
-    var source: NetworkSource {
-      NetworkSource(
-        current: { Self.state(isOnline: self.state.withLock { $0.isOnline }) },
-        watch: { handler in
-          let number = self.delivery.withLock { _ in
-            let (number, isOnline) = self.state.withLock { state in
-              state.count += 1
-              state.handlers[state.count] = handler
-              return (state.count, state.isOnline)
-            }
-            handler(Self.state(isOnline: isOnline))
-            return number
-          }
-          return Watch { self.state.withLock { $0.handlers[number] = nil } }
-        })
-    }
-
-    func set(isOnline: Bool) {
-      delivery.withLock { _ in
-        let handlers = state.withLock { state in
-          state.isOnline = isOnline
-          return Array(state.handlers.values)
-        }
-        for handler in handlers { handler(Self.state(isOnline: isOnline)) }
-      }
-    }
-  }
-
-  private let network = Network()
+  private let network = TestNetwork(TestNetwork.offline)
   private let failures = Counter()
 
   private final class Counter: Sendable {
@@ -87,7 +28,7 @@ struct OfflineRetrierTests {
   /// An adapter that throws notConnectedToInternet while the simulated network is down.
   private var failing: Adapter {
     Adapter { [network, failures] request, _, completion in
-      if network.isOnline { return completion(.success(request)) }
+      guard network.source.isOffline() else { return completion(.success(request)) }
       failures.withLock { $0 += 1 }
       completion(.failure(URLError(.notConnectedToInternet)))
     }
@@ -113,7 +54,7 @@ struct OfflineRetrierTests {
         let request = session.upload(Data("content".utf8), to: origin.url, interceptor: retrier()).adapt(using: failing)
         let response = Task { await request.serializingString().response }
         #expect(await settles { network.watcherCount == 1 })
-        network.set(isOnline: true)
+        network.change(to: TestNetwork.online)
         #expect(await response.value.value == "content")
         #expect(request.retryCount == 1)
         #expect(await settles { network.watcherCount == 0 })
@@ -152,7 +93,7 @@ struct OfflineRetrierTests {
         request.cancel()
         // As in Alamofire, a request that is cancelled before a retry keeps the error of its failed attempt.
         #expect(await response.value.error?.isRequestAdaptationError == true)
-        network.set(isOnline: true)
+        network.change(to: TestNetwork.online)
         #expect(await settles { network.watcherCount == 0 })
         #expect(requests.withLock { $0 } == 0)
       }
@@ -177,7 +118,7 @@ struct OfflineRetrierTests {
         }
         #expect(await settles { failures.withLock { $0 } == 1_000 })
         #expect(network.watcherCount == 1)
-        network.set(isOnline: true)
+        network.change(to: TestNetwork.online)
         #expect(await values.value == 1_000)
       }
     }

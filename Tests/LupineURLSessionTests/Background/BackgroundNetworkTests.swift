@@ -8,6 +8,7 @@ import Testing
 
 @testable import LupineEngine
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct BackgroundNetworkTests {
   private let folder = SessionFolder()

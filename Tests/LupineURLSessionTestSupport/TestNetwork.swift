@@ -1,12 +1,11 @@
 // TestNetwork: a network whose state a test sets, in place of the kernel's.
 
-import LupineEngine
 import Synchronization
 
 @testable import LupineReactor
 @testable import LupineURLSession
 
-/// A simulated network for tests of tasks that wait for connectivity. The test sets its state.
+/// A simulated network for tests of tasks and requests that wait for a network. The test sets its state.
 final class TestNetwork: Sendable {
   private struct State {
     var network: NetworkState?
@@ -86,21 +85,5 @@ final class TestNetwork: Sendable {
             prefixLength: prefixLength, priority: UInt32(index), outcome: .sent(links: [number], isDirect: false))))
     }
     return state
-  }
-}
-
-/// A mock resolver that resolves every host name to 127.0.0.1, or fails while it is switched off.
-final class SwitchedResolver: HostResolver {
-  private let isUp = Mutex(false)
-  private let lookups = Mutex(0)
-
-  var lookupCount: Int { lookups.withLock { $0 } }
-
-  func set(isUp: Bool) { self.isUp.withLock { $0 = isUp } }
-
-  func addresses(of host: String) async throws(ResolveError) -> [SocketAddress] {
-    lookups.withLock { $0 += 1 }
-    guard isUp.withLock({ $0 }) else { throw ResolveError(.temporary, "Temporary failure in name resolution") }
-    return [SocketAddress(numeric: "127.0.0.1", port: 0)].compactMap(\.self)
   }
 }
