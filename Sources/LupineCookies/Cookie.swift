@@ -38,7 +38,8 @@ struct Cookie: Sendable, Hashable {
     self.path = path
   }
 
-  /// Creates the cookie that a Set-Cookie line describes. Throws an error if the server isn't permitted to set this cookie.
+  /// Creates the cookie that a Set-Cookie line describes. Throws `CookieRefusal.otherDomain`, `.publicSuffix`, `.notSecure` or
+  /// `.prefix` if the server isn't permitted to set this cookie.
   ///
   /// - Parameters:
   ///   - line: The parsed Set-Cookie line.

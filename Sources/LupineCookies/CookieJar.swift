@@ -36,8 +36,8 @@ struct CookieJar: Sendable {
   ///
   /// - Parameters:
   ///   - cookie: The new cookie.
-  ///   - isSecure: Whether the cookie was received over https or set by the application. If false, `store` throws an error if the
-  ///     cookie would shadow a Secure cookie (RFC 6265bis §5.7, step 16).
+  ///   - isSecure: Whether the cookie was received over https or set by the application. If false, `store` throws
+  ///     `CookieRefusal.coversSecure` if the cookie would shadow a Secure cookie (RFC 6265bis §5.7, step 16).
   ///   - now: The current time.
   ///   - suffixes: The public suffixes. Evaluated only if the storage has more cookies than one registrable domain may have.
   mutating func store(

@@ -27,7 +27,8 @@ struct SetCookie: Sendable, Equatable {
   var comment: String?
   var commentURL: String?
 
-  /// Parses the value of one Set-Cookie field line. Throws an error if no server may set such a cookie.
+  /// Parses the value of one Set-Cookie field line. Throws a `CookieRefusal` if no server may set such a cookie: `.lineTooLong`,
+  /// `.controlCharacter`, or a case that `check(name:value:)` throws.
   init(_ line: some Collection<UInt8>) throws(CookieRefusal) {
     guard line.count <= CookieLimits.lineBytesMax else { throw .lineTooLong }
     guard !line.contains(where: Self.isForbidden) else { throw .controlCharacter }
@@ -46,7 +47,8 @@ struct SetCookie: Sendable, Equatable {
     for attribute in parts.dropFirst() { take(attribute) }
   }
 
-  /// Throws an error if no server may set a cookie with this name and value (RFC 6265bis §5.7, steps 2 to 4 and 22).
+  /// Throws `CookieRefusal.empty`, `.pairTooLong`, `.controlCharacter` or `.prefix` if no server may set a cookie with this name
+  /// and value (RFC 6265bis §5.7, steps 2 to 4 and 22).
   static func check(name: [UInt8], value: [UInt8]) throws(CookieRefusal) {
     guard !name.isEmpty || !value.isEmpty else { throw .empty }
     guard name.count + value.count <= CookieLimits.pairBytesMax else { throw .pairTooLong }

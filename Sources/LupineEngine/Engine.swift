@@ -20,7 +20,8 @@ public final class Engine: Sendable {
   /// The TLS sessions that servers have offered for resumption, for use by later connections.
   public let tlsSessions = TLSSessionStore()
 
-  /// Creates an engine and starts the threads of its event loops. Throws an error if the system has no descriptors or threads left.
+  /// Creates an engine and starts the threads of its event loops. Throws a `SystemError` if the system has no descriptors or
+  /// threads left.
   ///
   /// Reads the proxy variables of the environment. Traps if the configuration would permit no request: if the number of loops, the
   /// window, or the maximum number of connections or waiters is 0.

@@ -20,10 +20,11 @@ package struct GSSAPILibrary: Sendable {
 
   private static let system = Result { () throws(SecurityContextError) in try GSSAPILibrary(named: systemName) }
 
-  /// Returns the system's GSSAPI library. If it is missing, throws an error that names the package to install.
+  /// Returns the system's GSSAPI library. If it is missing, throws a `SecurityContextError` that names the package to install.
   package static func loaded() throws(SecurityContextError) -> GSSAPILibrary { try system.get() }
 
-  /// Loads the GSSAPI library with this file name. Throws an error if the library or one of its functions is missing.
+  /// Loads the GSSAPI library with this file name. Throws a `SecurityContextError` if the library or one of its functions is
+  /// missing.
   package init(named name: String) throws(SecurityContextError) {
     guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
       throw SecurityContextError(

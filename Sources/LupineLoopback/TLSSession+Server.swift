@@ -4,7 +4,7 @@ internal import CLupineOpenSSL
 package import LupineTLS
 
 extension TLSSession {
-  /// Creates the server's side of a TLS session. Throws an error only if memory runs out.
+  /// Creates the server's side of a TLS session. Throws a `TLSError` with the code `.configuration`, but only if memory runs out.
   package init(server context: TLSContext) throws(TLSError) {
     try self.init(unsided: context)
     SSL_set_accept_state(ssl)

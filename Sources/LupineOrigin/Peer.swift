@@ -29,8 +29,9 @@ package final class Peer {
   /// The negotiated TLS parameters of the connection, or nil if it has no TLS.
   package var tlsInfo: TLSInfo? { line?.tlsInfo }
 
-  /// Performs a TLS handshake as the server. All later bytes are sent with TLS. Use this method if a connection starts without TLS,
-  /// for example with a CONNECT request. Throws an error if the handshake fails.
+  /// Performs a TLS handshake as the server. All later bytes are sent with TLS. Use this method if a connection starts without
+  /// TLS, for example with a CONNECT request. Throws a `TLSError` if the handshake fails, and a `SystemError` if the connection is
+  /// lost.
   package func startTLS(_ identity: ServerIdentity) throws {
     let below = try openLine()
     let received = unread
@@ -40,14 +41,14 @@ package final class Peer {
 }
 
 extension Peer {
-  /// Sends the text's UTF-8 bytes to the client without HTTP framing. Blocks until the kernel has accepted them. Throws an error if
-  /// the connection is lost.
+  /// Sends the text's UTF-8 bytes to the client without HTTP framing. Blocks until the kernel has accepted them. Throws a
+  /// `SystemError` if the connection is lost.
   package func send(_ text: String) throws {
     try send(Array(text.utf8))
   }
 
-  /// Sends bytes to the client without HTTP framing. Blocks until the kernel has accepted them. Throws an error if the connection
-  /// is lost.
+  /// Sends bytes to the client without HTTP framing. Blocks until the kernel has accepted them. Throws a `SystemError` if the
+  /// connection is lost.
   package func send(_ bytes: [UInt8]) throws {
     try openLine().write(bytes)
   }

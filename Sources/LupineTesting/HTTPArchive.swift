@@ -13,18 +13,20 @@ public struct HTTPArchive: Sendable, Equatable, Codable {
   /// Creates an archive with the given exchanges, by default with none.
   public init(entries: [Entry] = []) { self.entries = entries }
 
-  /// Reads an archive from a file. Throws an error if the file can't be read, or a `DecodingError` if it isn't an archive.
+  /// Reads an archive from a file. Throws Foundation's `CocoaError`, such as `.fileReadNoSuchFile`, if the file can't be read, and
+  /// a `DecodingError` if it isn't an archive.
   public init(contentsOf url: URL) throws { self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: url)) }
 
   /// Returns the archive as JSON. The keys are sorted, and each key is on a separate line, so that version control shows small
-  /// differences.
+  /// differences. Throws `EncodingError.invalidValue` if a time isn't a finite number.
   public func jsonData() throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     return try encoder.encode(self)
   }
 
-  /// Writes the archive to a file. If the file exists, it is replaced atomically.
+  /// Writes the archive to a file. If the file exists, it is replaced atomically. Throws Foundation's `CocoaError`, such as
+  /// `.fileWriteNoPermission`, if the file can't be written, and the error of `jsonData()`.
   public func write(to url: URL) throws { try jsonData().write(to: url, options: .atomic) }
 
   /// An entry of the archive, which is one exchange: a request and its response.

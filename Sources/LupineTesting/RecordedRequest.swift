@@ -14,8 +14,8 @@ public struct RecordedRequest: Sendable, CustomStringConvertible {
   /// The request body, or empty data if the request has no body.
   public let body: Data
 
-  /// Creates a copy of `request` with its entire body. If the body is a stream, reads the stream to its end. Throws an error if the
-  /// stream can't be read.
+  /// Creates a copy of `request` with its entire body. If the body is a stream, reads the stream to its end. If the stream can't
+  /// be read, throws the stream's error, or a `CocoaError` with the code `.fileReadUnknown` if the stream has none.
   init(_ request: URLRequest) throws {
     method = request.httpMethod ?? "GET"
     url = request.url

@@ -83,7 +83,8 @@ public final class Stubs: Sendable {
 
   private func add(_ rule: Rule) { state.withLock { $0.rules.append(rule) } }
 
-  /// Records `request`, and returns the reply of the rule that answers it. Throws an error if no rule matches the request.
+  /// Records `request`, and returns the reply of the rule that answers it. Throws an `UnmatchedRequest` if no rule matches the
+  /// request.
   func answer(_ request: RecordedRequest) throws(UnmatchedRequest) -> StubReply {
     let rules = state.withLock { state in
       state.requests.append(request)

@@ -28,8 +28,8 @@ package final class TransferStore: Sendable {
 
   /// Opens the folder of a background session, or creates it with access for this user only. Removes files that belong to no task.
   ///
-  /// Throws an error if a record can't be read for a reason other than its content, such as too many open files, so that no task is
-  /// lost.
+  /// Throws `TransferStoreError.inUse` if another session uses the folder, and `.system` if the folder can't be opened, or if a
+  /// record can't be read for a reason other than its content, such as too many open files, so that no task is lost.
   package init(folder: String) throws(TransferStoreError) {
     self.folder = folder
     let ownership = TransferOwnership(try Self.acquire(folder))

@@ -105,8 +105,10 @@ struct MultipartBodyPart {
     return forbidden.map { AFError.ForbiddenPartHeader(name: $0.name, value: $0.value) }
   }
 
-  /// Passes the part's body to `output` in pieces. If the body has more than `length` bytes, throws an error if `refusingMore` is
-  /// true, and otherwise doesn't read beyond `length`. Throws an error if the body is shorter.
+  /// Passes the part's body to `output` in pieces. If the body has more than `length` bytes, refuses it if `refusingMore` is true,
+  /// and otherwise doesn't read beyond `length`. Throws `AFError.multipartEncodingFailed` with the reason `.inputStreamReadFailed`
+  /// if the body is refused, is shorter than `length` or can't be read, or with the reason `.bodyPartInputStreamCreationFailed` if
+  /// its file can't be opened. Passes on the errors of `output`.
   func copyBody(refusingMore: Bool, to output: (Data) throws(AFError) -> Void) throws(AFError) {
     switch body {
     case .data(let data):

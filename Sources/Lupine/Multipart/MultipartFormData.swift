@@ -153,7 +153,8 @@ open class MultipartFormData: CustomStringConvertible {
     appendError = appendError ?? error
   }
 
-  /// Returns the file's current length in bytes. Throws an error unless the URL refers to a readable regular file.
+  /// Returns the file's current length in bytes. Throws `AFError.multipartEncodingFailed` with the cause as its reason unless the
+  /// URL refers to a readable regular file.
   private func readableFileLength(_ fileURL: URL) throws(AFError) -> UInt64 {
     guard fileURL.isFileURL else { throw .multipartEncodingFailed(reason: .bodyPartURLInvalid(url: fileURL)) }
 

@@ -42,7 +42,8 @@ extension AlamofireExtension where ExtendedType == SecTrust {
     return type
   }
 
-  /// Makes `policy` the trust object's only policy, and throws an error if the certificates aren't trusted under it.
+  /// Makes `policy` the trust object's only policy, and throws `AFError.serverTrustEvaluationFailed` with the reason
+  /// `.trustEvaluationFailed` if the certificates aren't trusted under it.
   public func evaluate(afterApplying policy: SecPolicy) throws { try apply(policy: policy).af.evaluate() }
 
   /// Makes `policy` the trust object's only policy. If the certificates aren't trusted under it, throws the error that

@@ -23,17 +23,20 @@ extension AlamofireExtension where ExtendedType == SecTrust {
   /// throws in Lupine.
   public func setAnchorCertificates(_ certificates: [SecCertificate]) throws { type.trust(certificates) }
 
-  /// Throws an error unless the server's certificates are trusted under all policies of this trust object. If it has no policies,
-  /// the certificate chain must be valid for the request's host.
+  /// Throws `AFError.serverTrustEvaluationFailed` with the reason `.trustEvaluationFailed` unless the server's certificates are
+  /// trusted under all policies of this trust object. If it has no policies, the certificate chain must be valid for the request's
+  /// host.
   public func evaluate() throws {
     guard let problem = type.policyProblem else { return }
     throw AFError.serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: problem))
   }
 
-  /// Throws an error unless the certificate chain is valid. Doesn't check whether the chain is valid for `host`.
+  /// Throws `AFError.serverTrustEvaluationFailed` with the reason `.trustEvaluationFailed` unless the certificate chain is valid.
+  /// Doesn't check whether the chain is valid for `host`.
   public func performDefaultValidation(forHost host: String) throws { try type.evaluate(forHost: nil) }
 
-  /// Throws an error unless the certificate chain is valid for `host`.
+  /// Throws `AFError.serverTrustEvaluationFailed` with the reason `.trustEvaluationFailed` unless the certificate chain is valid
+  /// for `host`.
   public func performValidation(forHost host: String) throws { try type.evaluate(forHost: host) }
 }
 

@@ -50,8 +50,9 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
     self.options = options
   }
 
-  /// Throws an error if the required validation fails, or if a certificate of the chain has been revoked. Also throws an error if
-  /// no verified answer about a certificate was received although the options require one.
+  /// Throws `AFError.serverTrustEvaluationFailed` with the reason `.trustEvaluationFailed` if the required validation fails. The
+  /// reason is `.revocationCheckFailed` if a certificate of the chain has been revoked, or if no verified answer about a
+  /// certificate was received although the options require one.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
     if validateHost { try trust.af.performValidation(forHost: host) }

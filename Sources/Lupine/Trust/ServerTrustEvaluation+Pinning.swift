@@ -29,7 +29,8 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     self.validateHost = validateHost
   }
 
-  /// Throws an error if no certificates are pinned, if the required validation fails, or if the chain contains no pinned
+  /// Throws `AFError.serverTrustEvaluationFailed` with the reason `.noCertificatesFound` if no certificates are pinned,
+  /// `.trustEvaluationFailed` if the required validation fails, or `.certificatePinningFailed` if the chain contains no pinned
   /// certificate.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     guard !certificates.isEmpty else { throw AFError.serverTrustEvaluationFailed(reason: .noCertificatesFound) }
@@ -82,7 +83,8 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
     self.validateHost = validateHost
   }
 
-  /// Throws an error if no keys are pinned, if the required validation fails, or if the chain contains no pinned key.
+  /// Throws `AFError.serverTrustEvaluationFailed` with the reason `.noPublicKeysFound` if no keys are pinned,
+  /// `.trustEvaluationFailed` if the required validation fails, or `.publicKeyPinningFailed` if the chain contains no pinned key.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     guard !keys.isEmpty else { throw AFError.serverTrustEvaluationFailed(reason: .noPublicKeysFound) }
     if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }

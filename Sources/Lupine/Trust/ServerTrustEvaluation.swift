@@ -69,8 +69,8 @@ public final class DefaultTrustEvaluator: ServerTrustEvaluating {
     self.validateHost = validateHost
   }
 
-  /// Throws an error if the certificate chain isn't valid or if, unless `validateHost` is false, the certificate is for another
-  /// host.
+  /// Throws `AFError.serverTrustEvaluationFailed` with the reason `.trustEvaluationFailed` if the certificate chain isn't valid or
+  /// if, unless `validateHost` is false, the certificate is for another host.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     if validateHost { try trust.af.performValidation(forHost: host) }
     try trust.af.performDefaultValidation(forHost: host)

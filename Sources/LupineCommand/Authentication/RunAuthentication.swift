@@ -45,7 +45,8 @@ final class RunAuthentication: Sendable {
   private let transfer: TransferAuthentication
   private let state = Mutex(State())
 
-  /// Creates the authentication of one run of the command. Throws an error if the netrc file can't be read.
+  /// Creates the authentication of one run of the command. Throws a `CommandError` with the code `.unreadableInput` if the netrc
+  /// file can't be read or parsed.
   init(_ options: Options, of upload: Upload) throws(CommandError) {
     self.options = options
     self.upload = upload

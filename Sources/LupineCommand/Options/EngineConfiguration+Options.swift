@@ -4,7 +4,8 @@ import Glibc
 import LupineEngine
 
 extension EngineConfiguration {
-  /// Creates the engine's configuration from the command's options. Throws an error if the client certificate can't be used.
+  /// Creates the engine's configuration from the command's options. Throws a `CommandError` with the code `.unusableIdentity` if
+  /// the client certificate can't be used.
   init(_ options: Options) throws(CommandError) {
     self.init()
     tls = try TLSConfiguration(options)
@@ -35,7 +36,8 @@ extension EngineConfiguration {
 }
 
 extension TLSConfiguration {
-  /// Creates the TLS configuration from the command's options. Throws an error if the client certificate can't be used.
+  /// Creates the TLS configuration from the command's options. Throws a `CommandError` with the code `.unusableIdentity` if the
+  /// client certificate can't be used.
   init(_ options: Options) throws(CommandError) {
     self = options.tls
     let sources = [

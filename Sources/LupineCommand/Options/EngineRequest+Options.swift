@@ -3,8 +3,8 @@
 import LupineEngine
 
 extension EngineRequest {
-  /// Creates the first request of a transfer. Throws an error if a file to send can't be read. `upload` stores the input of the
-  /// body if the body is streamed.
+  /// Creates the first request of a transfer. Throws a `CommandError` with the code `.unreadableInput` if a file to send can't be
+  /// read. `upload` stores the input of the body if the body is streamed.
   init(_ options: Options, to uri: URI, of upload: Upload = Upload()) throws(CommandError) {
     let payload = try Content(options.payload, upload)
     var fields: Fields = ["User-Agent": "lupine/\(Help.version)", "Accept": payload.accept]

@@ -31,7 +31,8 @@ struct IdentityFiles: Equatable {
     certificatePath = path
   }
 
-  /// Reads the client's certificate and key. Returns nil if no certificate was given. Throws an error if the files can't be used.
+  /// Reads the client's certificate and key. Returns nil if no certificate was given. Throws a `CommandError` with the code
+  /// `.unusableIdentity` if the files can't be used.
   func load() throws(CommandError) -> TLSIdentity? {
     guard let certificatePath else { return nil }
     do throws(TLSError) {

@@ -14,7 +14,8 @@ struct MultipartForm {
     return "lupine-" + digits.joined()
   }
 
-  /// Creates a multipart form. Regular files are read while they are sent. Throws an error if a file can't be read.
+  /// Creates a multipart form. Regular files are read while they are sent. Throws a `CommandError` with the code
+  /// `.unreadableInput` if a file can't be read.
   init(_ fields: [FormField], boundary: String) throws(CommandError) {
     self.boundary = boundary
     for field in fields {

@@ -61,8 +61,8 @@ enum OptionValue {
     return HostOverride(host: String(parts[0]), port: UInt16(port), addresses: addresses)
   }
 
-  /// Checks the path of a Unix socket, and returns it. The socket may be abstract ("@name"). Throws an error if the path is
-  /// invalid.
+  /// Checks the path of a Unix socket, and returns it. The socket may be abstract ("@name"). Throws a `CommandError` with the code
+  /// `.usage` if the path is invalid.
   static func socketPath(_ path: String, of option: OptionName) throws(CommandError) -> String {
     guard SocketAddress(socketPath: path) != nil else {
       throw .usage("--\(option.rawValue) takes 1 to \(SocketAddress.socketPathBytesMax) bytes")

@@ -48,7 +48,8 @@ final class Output: Sendable {
     try write(Array(text.utf8).span)
   }
 
-  /// Closes the output file. Some file systems report only now that they are full. In that case, throws an error.
+  /// Closes the output file. Some file systems report only now that they are full. In that case, throws a `CommandError` with the
+  /// code `.writeError`.
   func close() throws(CommandError) {
     try state.withLock { state throws(CommandError) in
       guard path != nil, let number = state.descriptor else { return }

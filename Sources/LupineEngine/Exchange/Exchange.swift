@@ -56,7 +56,7 @@ final class Exchange {
   ///
   /// The submission is `__shared`, because an initializer would otherwise copy the request, a large value.
   ///
-  /// - Throws: An error if the request can't be serialized or its body can't be encoded.
+  /// - Throws: `Failure.wire` if the request can't be serialized, or `.coding` if its body can't be encoded.
   init(
     _ submission: __shared Submission, key: PoolKey, codingLimits: CodingLimits, inbox: Inbox,
     headBuffer: consuming [UInt8], now: Instant
@@ -248,8 +248,9 @@ final class Exchange {
   /// The delivery of a head needs no window.
   var isPaused: Bool { isPausedByCaller || (hasHead && windowBytes <= 0) }
 
-  /// Delivers the response head to the sink, and returns the sink's decision about the body. Throws an error if the sink wants the
-  /// body, but the body has too many codings or an unknown one, or the head declares a body longer than the request permits.
+  /// Delivers the response head to the sink, and returns the sink's decision about the body. If the sink wants the body, throws
+  /// `Failure.coding` if the body has too many codings or an unknown one, and `.bodyTooLarge` if the head declares a body longer
+  /// than the request permits.
   func receive(
     head: consuming ResponseHead, framing: BodyFraming, transferCodings: [TransferCoding]
   ) throws(Failure) -> BodyDisposition {
@@ -308,7 +309,7 @@ final class Exchange {
     return !hasPendingBody
   }
 
-  /// Throws an error if the response body ended in the middle of its compressed data.
+  /// Throws `Failure.coding` if the response body ended in the middle of its compressed data.
   func checkBodyIsComplete() throws(Failure) {
     guard isDecoding else { return }
     do {

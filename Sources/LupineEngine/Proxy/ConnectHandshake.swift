@@ -27,8 +27,8 @@ struct ConnectHandshake: ~Copyable {
   private var answered: (refusal: ProxyError, value: String)?
   private var skippedCount = 0
 
-  /// Creates a handshake. `authorization` replaces the credentials of the proxy's URL. Throws an error if the origin's host can't
-  /// be serialized, which is possible for a host that wasn't parsed from a URI.
+  /// Creates a handshake. `authorization` replaces the credentials of the proxy's URL. Throws a `ProxyError` with the cause
+  /// `.wire` if the origin's host can't be serialized, which is possible for a host that wasn't parsed from a URI.
   init(
     _ proxy: Proxy, to origin: Origin, authorization: ProxyAuthorization? = nil, limits: Limits
   ) throws(ProxyError) {
@@ -91,8 +91,8 @@ struct ConnectHandshake: ~Copyable {
     answered?.refusal ?? ProxyError(.truncated(received: receivedCount), proxy.description)
   }
 
-  /// Called with a response that doesn't open the tunnel. Throws an error unless the response is a 407 to which the handshake can
-  /// respond with another request.
+  /// Called with a response that doesn't open the tunnel. Throws a `ProxyError` with the cause `.refused` or
+  /// `.credentialsRequired` unless the response is a 407 to which the handshake can respond with another request.
   private mutating func answer(_ head: ResponseHead, _ framing: BodyFraming) throws(ProxyError) {
     let refusal = refusal(head)
     // A body without a length ends when the proxy closes the connection, so there can be no next request on it. The proxy may not
@@ -103,7 +103,8 @@ struct ConnectHandshake: ~Copyable {
     answered = (refusal, value)
   }
 
-  /// Returns the next CONNECT request after a 407 response. Throws an error if the proxy closes the connection.
+  /// Returns the next CONNECT request after a 407 response. Throws a `ProxyError` with the cause `.credentialsRequired` if the
+  /// proxy closes the connection.
   private mutating func nextRequest(_ closeReason: CloseReason?) throws(ProxyError) -> ProxyStep {
     guard let (refusal, value) = answered.take() else { return .needMoreBytes }
     guard closeReason == nil else { throw refusal }

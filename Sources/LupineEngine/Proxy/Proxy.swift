@@ -53,8 +53,10 @@ public struct Proxy: Sendable, Hashable {
   /// Without a scheme, the proxy is an HTTP proxy. The user name and the password are percent-decoded. As in curl, a path, a
   /// query and a fragment are ignored.
   ///
-  /// Throws an error if the URL is malformed, or if its scheme isn't supported (for example SOCKS 4, which has no host names).
-  /// The error quotes neither the URL nor any part that may be a password.
+  /// Throws a `ProxyError` with one of these causes: `.malformedHost`, `.malformedPort` or `.malformedCredentials` if the URL is
+  /// malformed; `.unsupportedScheme` if its scheme isn't supported (for example SOCKS 4, which has no host names); `.colonInUser`,
+  /// `.malformedCredentials` or `.credentialsLength` if the scheme can't send the credentials. The error quotes neither the URL
+  /// nor any part that may be a password.
   public init(_ url: String) throws(ProxyError) {
     try self.init(url, place: "the proxy's URL")
   }
@@ -79,10 +81,10 @@ public struct Proxy: Sendable, Hashable {
   /// Creates a proxy from its parts. `host` is a name or an address; the brackets of an IPv6 address are optional. If `user` is
   /// nil, `password` is ignored.
   ///
-  /// If `port` is nil, the scheme's default port is used: 443 for https, and 1080 otherwise. Throws an error if the host is
-  /// malformed, the port is 0, or the credentials can't be sent. HTTP permits no colon in the user name (RFC 7617 §2). SOCKS 4A
-  /// permits no NUL in the user name. SOCKS 5 requires a user name of 1 to 255 bytes and a password of at most 255 bytes
-  /// (RFC 1929 §2).
+  /// If `port` is nil, the scheme's default port is used: 443 for https, and 1080 otherwise. Throws a `ProxyError` with the cause
+  /// `.malformedHost` if the host is malformed, `.malformedPort` if the port is 0, or `.colonInUser`, `.malformedCredentials` or
+  /// `.credentialsLength` if the credentials can't be sent. HTTP permits no colon in the user name (RFC 7617 §2). SOCKS 4A permits
+  /// no NUL in the user name. SOCKS 5 requires a user name of 1 to 255 bytes and a password of at most 255 bytes (RFC 1929 §2).
   public init(
     _ scheme: Scheme, host: String, port: UInt16? = nil, user: String? = nil, password: String = ""
   ) throws(ProxyError) {

@@ -94,7 +94,7 @@ public struct ProxyRules: Sendable, Hashable {
 
   /// Returns the proxy for requests to an origin, or nil if the requests are sent directly.
   ///
-  /// Throws an error if the environment variable or setting for the origin is malformed.
+  /// Throws a `ProxyError`, which `Proxy.init(_:)` describes, if the environment variable or setting for the origin is malformed.
   public func proxy(for origin: Origin) throws(ProxyError) -> Proxy? {
     guard let result = origin.scheme == .http ? http : https, !bypass.contains(host: origin.host) else { return nil }
     return try result.get()

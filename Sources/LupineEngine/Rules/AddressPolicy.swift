@@ -80,7 +80,8 @@ public struct AddressPolicy: Sendable, Hashable {
     }
   }
 
-  /// Returns those addresses that the policy permits, in the given order. Throws an error if it permits none of them.
+  /// Returns those addresses that the policy permits, in the given order. Throws `AddressRefusal.addresses` if it permits none of
+  /// them.
   func permitted(_ addresses: [SocketAddress]) throws(AddressRefusal) -> [SocketAddress] {
     // Skips the checks for the default policy, so that it costs nothing.
     if others == .all, refused.isEmpty, allowsUnixSockets { return addresses }

@@ -4,7 +4,8 @@
 internal import LupineTLS
 internal import LupineWire
 
-/// A function that runs a job that may block, usually on another thread. Throws an error if the system has no thread for the job.
+/// A function that runs a job that may block, usually on another thread. Throws a `SystemError` if the system has no thread for
+/// the job.
 typealias BlockingJobs = @Sendable (@escaping @Sendable () -> Void) throws(SystemError) -> Void
 
 /// The part of an engine that belongs to one event loop. `turn` runs one iteration of the loop. Only one thread may use a shard at

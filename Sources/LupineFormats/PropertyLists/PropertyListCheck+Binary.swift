@@ -106,7 +106,7 @@ struct BinaryPropertyListCheck {
   }
 
   /// Adds a checked object's size in memory to that of the innermost unfinished container, and updates the container's height.
-  /// Throws an error if the container exceeds a limit.
+  /// Throws `PropertyListError.expandsTooFar` or `.nestsTooDeep` if the container exceeds a limit.
   private mutating func add(bytes: Int, height: Int) throws(PropertyListError) {
     guard let last = frames.indices.last else { return }
     frames[last].bytes += bytes

@@ -7,7 +7,8 @@ struct XMLPropertyListCheck {
   private var position = 0
   private var depth = 0
 
-  /// Throws an error unless `bytes` are UTF-8 text that begins with "<". A byte order mark and white space may precede the "<".
+  /// Throws `PropertyListError.unsupportedEncoding` unless `bytes` are UTF-8 text, and `.unknownFormat` unless the text begins
+  /// with "<". A byte order mark and white space may precede the "<".
   init(_ bytes: [UInt8]) throws(PropertyListError) {
     let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     self.bytes = bytes
@@ -37,8 +38,8 @@ struct XMLPropertyListCheck {
     guard depth == 0 else { throw .malformed(part: "end, where a tag is still open,", offset: bytes.count) }
   }
 
-  /// Reads an element's tag up to the first ">". Throws an error if this ">" is in quotation marks, because parsers differ on
-  /// whether such a ">" ends the tag.
+  /// Reads an element's tag up to the first ">". Throws `PropertyListError.malformed` if this ">" is in quotation marks, because
+  /// parsers differ on whether such a ">" ends the tag.
   private mutating func readTag() throws(PropertyListError) {
     let start = position
     let contents = try contents(from: start + 1, part: "tag")
@@ -56,7 +57,8 @@ struct XMLPropertyListCheck {
     }
   }
 
-  /// Returns the text from `start` up to the next ">". Throws an error if the text contains "<" or unpaired quotation marks.
+  /// Returns the text from `start` up to the next ">". Throws `PropertyListError.malformed` if the text contains "<" or unpaired
+  /// quotation marks.
   private func contents(from start: Int, part: String) throws(PropertyListError) -> ArraySlice<UInt8> {
     guard let end = bytes[start...].firstIndex(of: UInt8(ascii: ">")) else {
       throw .malformed(part: part, offset: start - 1)
@@ -72,8 +74,8 @@ struct XMLPropertyListCheck {
     return contents
   }
 
-  /// Skips a document type declaration that refers to an external document type, such as Apple's. Throws an error if the
-  /// declaration itself contains declarations.
+  /// Skips a document type declaration that refers to an external document type, such as Apple's. Throws
+  /// `PropertyListError.declaresDocumentType` if the declaration itself contains declarations.
   private mutating func skipDocumentType() throws(PropertyListError) {
     let bracketOrEnd = bytes[position...].first { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: ">") }
     guard starts(with: "<!DOCTYPE"), bracketOrEnd != UInt8(ascii: "[") else { throw .declaresDocumentType }
@@ -81,7 +83,8 @@ struct XMLPropertyListCheck {
     position = contents.endIndex + 1
   }
 
-  /// Skips a comment. Throws an error if the comment contains "--" (XML 1.0 §2.5), or if its start overlaps its end, as in "<!-->".
+  /// Skips a comment. Throws `PropertyListError.malformed` if the comment contains "--" (XML 1.0 §2.5), or if its start overlaps
+  /// its end, as in "<!-->".
   private mutating func skipComment() throws(PropertyListError) {
     let start = position
     try skip(past: "--", from: start + 4, part: "comment")
@@ -91,8 +94,8 @@ struct XMLPropertyListCheck {
     position += 1
   }
 
-  /// Skips a processing instruction or the XML declaration, `<?xml … ?>`. Throws an error if an XML declaration names an encoding
-  /// other than UTF-8 and ASCII, which is a subset of UTF-8.
+  /// Skips a processing instruction or the XML declaration, `<?xml … ?>`. Throws `PropertyListError.unsupportedEncoding` if an XML
+  /// declaration names an encoding other than UTF-8 and ASCII, which is a subset of UTF-8.
   private mutating func skipInstruction() throws(PropertyListError) {
     let start = position
     try skip(past: "?>", from: start + 2, part: "instruction")

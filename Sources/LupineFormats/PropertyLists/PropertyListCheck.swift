@@ -3,8 +3,8 @@
 package import Foundation
 
 package enum PropertyListCheck {
-  /// Throws an error unless Foundation can read the property list in `data` without crashing, hanging or running out of memory.
-  /// Invalid data that Foundation detects itself may pass this check.
+  /// Throws a `PropertyListError` unless Foundation can read the property list in `data` without crashing, hanging or running out
+  /// of memory. Invalid data that Foundation detects itself may pass this check.
   package static func check(_ data: Data) throws(PropertyListError) {
     let bytes = [UInt8](data)
     if bytes.starts(with: "bplist".utf8) {

@@ -13,7 +13,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     self.number = number
   }
 
-  /// Closes the descriptor. Throws an error if closing fails, for example because a file's last bytes can't be stored.
+  /// Closes the descriptor. Throws a `SystemError` if closing fails, for example because a file's last bytes can't be stored.
   package consuming func close() throws(SystemError) {
     let number = number
     discard self

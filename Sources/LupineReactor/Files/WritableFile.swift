@@ -86,7 +86,7 @@ package struct WritableFile: ~Copyable, Sendable {
     _ = try SystemCall.run("fdatasync") { fdatasync(number) }
   }
 
-  /// Closes the file. Throws an error if data that the kernel had buffered can't be stored.
+  /// Closes the file. Throws a `SystemError` if data that the kernel had buffered can't be stored.
   package consuming func close() throws(SystemError) {
     try descriptor.close()
   }

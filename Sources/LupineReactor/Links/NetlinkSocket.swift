@@ -24,8 +24,8 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   /// link, address or route has changed.
   package var number: CInt { descriptor.number }
 
-  /// Opens a socket. If `isNotified` is true, the kernel notifies the socket of changes to links, addresses and routes. Throws an
-  /// error if the process isn't permitted to use netlink.
+  /// Opens a socket. If `isNotified` is true, the kernel notifies the socket of changes to links, addresses and routes. Throws a
+  /// `SystemError` if the process isn't permitted to use netlink.
   package init(isNotified: Bool) throws(SystemError) {
     let type = CInt(SOCK_RAW.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
     let descriptor = FileDescriptor(
@@ -79,8 +79,8 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   }
 
   /// Sends a request about one link or route, and returns the first message of the answer. `kind` is the type of the request, and
-  /// `payload` contains its header and attributes. Throws an error if the kernel refuses the request or doesn't answer. The socket
-  /// must have been opened without notifications.
+  /// `payload` contains its header and attributes. Throws a `SystemError` if the kernel refuses the request, with the kernel's
+  /// code, or if it doesn't answer (ETIMEDOUT). The socket must have been opened without notifications.
   func answer(to kind: UInt16, _ payload: [UInt8]) throws(SystemError) -> NetlinkMessage? {
     var request: [UInt8] = []
     request.append(native: UInt32(16 + payload.count))
@@ -139,7 +139,8 @@ extension [UInt8] {
 }
 
 extension NetworkState {
-  /// Reads the current state from the kernel. Throws an error if the process isn't permitted to use netlink.
+  /// Reads the current state from the kernel. Throws a `SystemError` if the process isn't permitted to use netlink, if the kernel
+  /// doesn't answer (ETIMEDOUT), or if the state changes during each of `dumpsMax` attempts to read it (EAGAIN).
   package static func current() throws(SystemError) -> NetworkState {
     try NetlinkSocket(isNotified: false).state()
   }

@@ -16,7 +16,7 @@ package final class NetworkWatch: Sendable {
 
   /// Starts to watch the network. Calls `handler` soon with the current state, and again after each change.
   ///
-  /// Throws an error if the process isn't permitted to use netlink, or has no descriptors or threads left.
+  /// Throws a `SystemError` if the process isn't permitted to use netlink, or has no descriptors or threads left.
   package init(_ handler: @escaping Handler) throws(SystemError) {
     let stopSignal = try StopSignal()
     // Notifications are enabled before the state is first read, so that no change between the two steps is missed.

@@ -7,7 +7,7 @@ extension NetworkLink {
   /// Returns the link through which the kernel would send packets of a socket with these options to `address`. The kernel decides
   /// this by its rules and routing tables. Returns nil for a Unix socket and for this machine's own addresses.
   ///
-  /// Throws an error if there is no route, or if the process isn't permitted to use netlink.
+  /// Throws a `SystemError` if there is no route, such as with ENETUNREACH, or if the process isn't permitted to use netlink.
   package static func link(to address: SocketAddress, options: SocketOptions) throws(SystemError) -> NetworkLink? {
     guard let destination = address.ip else { return nil }
     let netlink = try NetlinkSocket(isNotified: false)

@@ -20,8 +20,8 @@ package final class WorkerThreads: Sendable {
     self.threadsMax = threadsMax
   }
 
-  /// Runs a job on one of the threads. Jobs start in the order of the calls. Throws an error if the system can't start a thread and
-  /// the group has no running thread to take the job.
+  /// Runs a job on one of the threads. Jobs start in the order of the calls. Throws a `SystemError` if the system can't start a
+  /// thread and the group has no running thread to take the job.
   package func run(_ job: @escaping @Sendable () -> Void) throws(SystemError) {
     let needsThread = state.withLock { state in
       guard state.threadCount < threadsMax else {

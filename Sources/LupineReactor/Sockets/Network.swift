@@ -41,10 +41,10 @@ package protocol Network: AnyObject {
   /// The current time.
   var now: Instant { get }
   /// Starts to connect to an address without blocking, and returns the socket, which becomes writable when the attempt has ended.
-  /// Throws an error if connecting fails at once, or if a requested option can't be set.
+  /// Throws a `SystemError` if connecting fails at once, or if a requested option can't be set.
   func connect(to address: SocketAddress, options: SocketOptions) throws(SystemError) -> any StreamSocket
   /// Returns the link (network interface) through which the kernel would send packets of a socket with these options to `address`.
-  /// Returns nil for a Unix socket. Throws an error if there is no route, or if the kernel's routes can't be read.
+  /// Returns nil for a Unix socket. Throws a `SystemError` if there is no route, or if the kernel's routes can't be read.
   func link(to address: SocketAddress, options: SocketOptions) throws(SystemError) -> NetworkLink?
   /// Starts to watch a socket, given by its descriptor's number, for the events in `interest`. The events carry `token`.
   func watch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError)

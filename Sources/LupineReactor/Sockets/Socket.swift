@@ -28,7 +28,7 @@ package final class Socket: StreamSocket, Sendable {
 
   /// Starts to connect to an address without blocking. Returns the socket, which becomes writable when the attempt has ended.
   ///
-  /// Throws an error if connecting fails at once, or if a requested option can't be set.
+  /// Throws a `SystemError` if connecting fails at once, or if a requested option can't be set.
   package static func connect(
     to address: SocketAddress, options: SocketOptions = SocketOptions()
   ) throws(SystemError) -> Socket {

@@ -4,8 +4,8 @@ import CLupineOpenSSL
 import Glibc
 
 extension TLSContext {
-  /// Loads the trusted certificates from all sources into the trust store of `context`, an OpenSSL SSL_CTX. Throws an error if
-  /// `sources` is empty.
+  /// Loads the trusted certificates from all sources into the trust store of `context`, an OpenSSL SSL_CTX. Throws a `TLSError`
+  /// with the code `.configuration` if `sources` is empty, or if a source can't be read or contains no certificate.
   package static func trust(_ sources: [TLSConfiguration.TrustSource], _ context: OpaquePointer) throws(TLSError) {
     guard !sources.isEmpty else {
       throw .configuration(

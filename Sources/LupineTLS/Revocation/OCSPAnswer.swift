@@ -18,8 +18,8 @@ struct OCSPFailure: Error {
 struct OCSPAnswer: ~Copyable {
   private let basic: Owned
 
-  /// Parses an OCSP response in DER. Throws an error if the response is malformed, or if it contains an error status of the
-  /// responder, such as tryLater.
+  /// Parses an OCSP response in DER. Throws an `OCSPFailure` with the problem `.malformed` if the response is malformed, or
+  /// `.refused` if it contains an error status of the responder, such as tryLater.
   init(_ bytes: [UInt8]) throws(OCSPFailure) {
     OpenSSL.setUp()
     ERR_clear_error()
@@ -56,8 +56,8 @@ struct OCSPAnswer: ~Copyable {
     return ends.min()
   }
 
-  /// Throws an error if the OCSP response and the request both have a nonce and the nonces differ. Accepts a response without a
-  /// nonce, because many responders sign their responses in advance (RFC 9654 §2.1).
+  /// Throws an `OCSPFailure` with the problem `.untrusted` if the OCSP response and the request both have a nonce and the nonces
+  /// differ. Accepts a response without a nonce, because many responders sign their responses in advance (RFC 9654 §2.1).
   func checkNonce(of request: [UInt8]) throws(OCSPFailure) {
     guard let request = Owned(decode(request, d2i_OCSP_REQUEST, freeing: OCSP_REQUEST_free), freeing: OCSP_REQUEST_free)
     else { throw OCSPFailure(.malformed, "its request can't be read") }

@@ -101,7 +101,8 @@ extension RevocationSubject {
   /// - Parameters:
   ///   - response: The OCSP response in DER.
   ///   - request: The OCSP request in DER to which the responder replied, or nil for a stapled response.
-  /// - Throws: The reason why the client can't determine from the response whether the certificate is revoked.
+  /// - Throws: A `RevocationProblem` with the reason why the client can't determine from the response whether the certificate is
+  ///   revoked.
   package func status(
     fromOCSP response: [UInt8], answering request: [UInt8]? = nil
   ) throws(RevocationProblem) -> RevocationStatus {
@@ -123,7 +124,8 @@ extension RevocationSubject {
   /// Verifies a revocation list in DER, and returns the certificate's status according to it. The list must be signed by the
   /// certificate's issuer, complete and current, and its scope must include this kind of certificate (RFC 5280 §6.3).
   ///
-  /// - Throws: The reason why the client can't determine from the list whether the certificate is revoked.
+  /// - Throws: A `RevocationProblem` with the reason why the client can't determine from the list whether the certificate is
+  ///   revoked.
   package func status(fromList list: [UInt8]) throws(RevocationProblem) -> RevocationStatus {
     OpenSSL.setUp()
     ERR_clear_error()

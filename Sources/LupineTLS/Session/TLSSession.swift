@@ -132,8 +132,8 @@ extension TLSSession {
     lupine_bio_set_empty_answer(handle.incoming, 0)
   }
 
-  /// Continues the handshake with the received bytes. Throws an error if this side refuses the peer or its certificate, or if the
-  /// handshake fails for another reason.
+  /// Continues the handshake with the received bytes. Throws a `TLSError` if this side refuses the peer or its certificate, or if
+  /// the handshake fails for another reason.
   package mutating func handshake() throws(TLSError) -> HandshakeStep {
     switch state {
     case .failed(let error): throw error
@@ -165,8 +165,8 @@ extension TLSSession {
   /// The question that the handshake has for the configuration's verifier, or nil if the handshake isn't waiting for the verifier.
   package var pendingVerification: PendingVerification? { attachment?.judgement.pending }
 
-  /// Passes the verifier's verdict to the waiting handshake. The next call of `handshake` then continues, or throws an error if the
-  /// verdict refuses the server.
+  /// Passes the verifier's verdict to the waiting handshake. The next call of `handshake` then continues, or throws a `TLSError`
+  /// if the verdict refuses the server.
   package mutating func resolve(_ verdict: Verdict) {
     guard case .awaitingVerdict = state, let attachment, let verification = pendingVerification else { return }
     attachment.judgement = .made(verdict)
@@ -244,8 +244,8 @@ extension TLSSession {
     lupine_bio_shrink(handle.outgoing, TLSLimits.idleBufferBytesMax)
   }
 
-  /// Queues the close_notify alert for the peer (RFC 8446 §6.1). Afterward, the session throws an error for every write, but can
-  /// still read. Queues nothing before the handshake is complete or after a failure.
+  /// Queues the close_notify alert for the peer (RFC 8446 §6.1). Afterward, the session throws a `TLSError` with the code
+  /// `.closed` for every write, but can still read. Queues nothing before the handshake is complete or after a failure.
   package mutating func queueCloseNotify() {
     switch state {
     case .failed, .closed: return
@@ -327,9 +327,9 @@ extension TLSSession {
     return error
   }
 
-  /// Throws an error and marks the session as failed if the peer has sent too many handshake messages without application data in
-  /// between, or messages that require too many bytes of replies. Such messages cost time and memory, and well-behaved peers send
-  /// few of them.
+  /// Throws a `TLSError` with the code `.protocolViolation` and marks the session as failed if the peer has sent too many
+  /// handshake messages without application data in between, or messages that require too many bytes of replies. Such messages
+  /// cost time and memory, and well-behaved peers send few of them.
   private mutating func refuseFlood() throws(TLSError) {
     let messages = attachment?.messagesSinceData ?? 0
     guard messages > TLSLimits.handshakeMessagesBetweenDataMax || answerBytes > TLSLimits.answerBytesMax else { return }

@@ -13,8 +13,8 @@ enum StapledResponse {
   }
 
   /// Checks the OCSP response that `host` has stapled to the handshake of `ssl`. The certificate chain must already be verified.
-  /// Throws an error if the response doesn't show that the certificate is good, or if there is no response although one is
-  /// required.
+  /// Throws a `TLSError` with the code `.ocsp` if the response doesn't show that the certificate is good, or if there is no
+  /// response although one is required.
   static func check(
     _ ssl: OpaquePointer, host: String, isRequired: Bool
   ) throws(TLSError) -> TLSInfo.StapledOCSP {

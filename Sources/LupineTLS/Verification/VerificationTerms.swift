@@ -36,8 +36,8 @@ final class VerificationTerms: Sendable {
     return copy
   }
 
-  /// Verifies a server's certificates again, with the current time. Throws an error if memory runs out, or if the verification's
-  /// parameters can't be set.
+  /// Verifies a server's certificates again, with the current time. Throws a `TLSError` with the code `.configuration` if memory
+  /// runs out, or if the verification's parameters can't be set.
   ///
   /// - Parameters:
   ///   - sent: The certificates as received, starting with the server's own.

@@ -145,7 +145,8 @@ private struct Check {
     }
   }
 
-  /// Returns the time limit of the next fetch in seconds. Throws an error if the time limit of the whole check has passed.
+  /// Returns the time limit of the next fetch in seconds. Throws a `RevocationProblem` if the time limit of the whole check has
+  /// passed.
   private func seconds() throws(RevocationProblem) -> Int {
     let left = deadline - checker.clock()
     guard left > 0 else {

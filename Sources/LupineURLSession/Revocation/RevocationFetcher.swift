@@ -30,7 +30,8 @@ final class RevocationFetcher: Sendable {
     self.configuration = configuration
   }
 
-  /// Fetches a resource. Throws an error with the reason if the resource can't be fetched within `seconds`, or is too large.
+  /// Fetches a resource. Throws a `RevocationProblem` with the reason if the resource can't be fetched within `seconds`, or is too
+  /// large.
   func fetch(_ query: RevocationQuery, seconds: Int) throws(RevocationProblem) -> [UInt8] {
     let request = try Self.request(for: query, seconds: seconds)
     let server = request.uri.origin
@@ -69,7 +70,8 @@ final class RevocationFetcher: Sendable {
     }
   }
 
-  /// Returns the HTTP request for a resource (RFC 6960 appendix A.1). Throws an error if the resource's URL can't be used.
+  /// Returns the HTTP request for a resource (RFC 6960 appendix A.1). Throws a `RevocationProblem` if the resource's URL can't be
+  /// used.
   static func request(for query: RevocationQuery, seconds: Int) throws(RevocationProblem) -> EngineRequest {
     let url =
       switch query {

@@ -108,8 +108,8 @@ public struct ClientConnection: ~Copyable {
     }
   }
 
-  /// Handles the end of the peer's data, which completes a body that is delimited by the close of the connection. Throws an error
-  /// if any other response is incomplete.
+  /// Handles the end of the peer's data, which completes a body that is delimited by the close of the connection. Throws
+  /// `WireError.truncatedHead` or `.truncatedBody` if any other response is incomplete.
   public mutating func receiveEnd() throws(WireError) -> Event {
     let before = state
     state = .closed

@@ -43,8 +43,8 @@ struct TransferEncoding {
     }
   }
 
-  /// Throws an error unless chunked is the last coding and occurs only once, the codings before it are known, and their number is
-  /// within the limit.
+  /// Throws `WireError.unsupportedTransferCoding` unless chunked is the last coding and occurs only once, and the codings before
+  /// it are known. Throws `.tooManyTransferCodings` if their number exceeds the limit.
   func check(_ fields: Fields) throws(WireError) {
     guard isUnderstood, endsChunked else {
       throw .unsupportedTransferCoding(fields.list("transfer-encoding") ?? "")

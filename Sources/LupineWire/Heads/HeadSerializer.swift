@@ -19,8 +19,8 @@ public enum HeadSerializer {
   }
 
   // request-line = method SP request-target SP HTTP-version
-  /// Appends the request line to `output`. If the method or target is invalid, throws an error, and `output` may end with an
-  /// incomplete line.
+  /// Appends the request line to `output`. If the method or target is invalid, throws `WireError.invalidMethod` or
+  /// `.invalidTarget`, and `output` may end with an incomplete line.
   package static func appendRequestLine(
     method: String, target: String, to output: inout [UInt8]
   ) throws(WireError) {
@@ -39,8 +39,8 @@ public enum HeadSerializer {
     }
   }
 
-  /// Appends a field line to `output`. If the name or value is invalid, throws an error, and `output` may end with an incomplete
-  /// line.
+  /// Appends a field line to `output`. If the name or value is invalid, throws `WireError.invalidRequestFieldName` or
+  /// `.invalidRequestFieldValue`, and `output` may end with an incomplete line.
   package static func appendLine(name: String, value: String, to output: inout [UInt8]) throws(WireError) {
     let start = output.count
     output.append(copying: name)
@@ -62,7 +62,8 @@ public enum HeadSerializer {
   }
 
   /// Appends the field line of `fields` at `position` to `output`, with the value's bytes unchanged. If the name or value is
-  /// invalid, throws an error, and `output` may end with an incomplete line.
+  /// invalid, throws `WireError.invalidRequestFieldName` or `.invalidRequestFieldValue`, and `output` may end with an incomplete
+  /// line.
   package static func appendLine(
     _ position: Int, of fields: Fields, to output: inout [UInt8]
   ) throws(WireError) {

@@ -205,8 +205,8 @@ package struct SectionParser: Sendable {
     kind == .trailers ? .trailersTooLarge(limit: bytesMax) : .headTooLarge(limit: bytesMax)
   }
 
-  /// Throws an error as soon as the first bytes show that the peer doesn't speak HTTP, because such a peer may never send a line
-  /// end.
+  /// Throws `WireError.notHTTP` as soon as the first bytes show that the peer doesn't speak HTTP, because such a peer may never
+  /// send a line end.
   private func checkPrefix(_ bytes: borrowing Span<UInt8>) throws(WireError) {
     let expected: StaticString = "HTTP/"
     let agrees = expected.withUTF8Buffer { expected in

@@ -7,8 +7,8 @@ struct StatusLine: Sendable {
   let reason: Range<UInt32>
 
   // HTTP-version = "HTTP/" DIGIT "." DIGIT. The section parser has already checked "HTTP/".
-  /// Parses a status line, and throws an error if it is malformed. The space before an empty reason phrase may be missing, because
-  /// many servers omit it.
+  /// Parses a status line, and throws `WireError.malformedStatusLine` or `.unsupportedVersion` if it isn't one of HTTP/1. The
+  /// space before an empty reason phrase may be missing, because many servers omit it.
   init(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) throws(WireError) {
     let start = line.lowerBound
     guard line.count >= 8 else { throw .malformedStatusLine(offset: line.upperBound) }
