@@ -88,7 +88,7 @@ public struct TLSConfiguration: Sendable, Hashable {
   /// the client checks only whether the earlier certificate has expired.
   public var resumesSessions: Bool
   /// The path of a file to which the client appends the secrets of every TLS session for debugging, in the format that Wireshark
-  /// reads. If nil (the default), no file is written. No environment variable sets this property.
+  /// reads. If nil (the default), no file is written. The library doesn't read SSLKEYLOGFILE.
   ///
   /// Readers of the file can decrypt all traffic. The file is created with mode 0600.
   public var keyLogFile: String?

@@ -22,7 +22,8 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
   case unsolicitedBytes
   /// The response was complete before the request had been completely sent.
   case requestUnfinished
-  /// The server closed the connection after a complete response, or while the connection was idle.
+  /// The server closed the connection, or the connection was lost, when no exchange used it: after a complete response, while the
+  /// client discarded the rest of a response, or while the connection was idle.
   case closedByPeer
 
   // Outcomes of the exchange on the connection.
@@ -74,7 +75,7 @@ extension CloseReason: CustomStringConvertible {
     case .unsolicitedBytes: "The server sent bytes that don't answer any request."
     case .requestUnfinished:
       "The response ended before the request was sent completely, so the connection's state is undefined."
-    case .closedByPeer: "The server closed the idle connection."
+    case .closedByPeer: "The server closed the connection after a response, or while the connection was idle."
     case .exchangeFailed: "The connection's exchange failed, so the end of its response is unknown."
     case .cancelled: "The connection's exchange was cancelled before the response was complete."
     case .bodyUnwanted: "The rest of the response wasn't needed and was too long to be read and discarded."
