@@ -20,7 +20,8 @@ extension URLSession {
   ///   - delegate: The delegate of the session task for this request. It is notified of redirects, challenges, sent bytes and
   ///     metrics.
   /// - Returns: The body and the response's head. A status code of 400 or above doesn't throw an error.
-  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was canceled. The sequence throws the same errors.
+  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was canceled, or the error of a ``URLProtocol``. The
+  ///   sequence throws the same errors.
   public func bytes(
     for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (AsyncBytes, URLResponse) {

@@ -14,7 +14,7 @@ extension URLSession {
   ///   - delegate: The delegate of the session task for this request. It is notified of redirects, challenges, sent bytes and
   ///     metrics.
   /// - Returns: The body and the response's head. A status code of 400 or above doesn't throw an error.
-  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was canceled.
+  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was canceled, or the error of a ``URLProtocol``.
   public func data(
     for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
@@ -35,7 +35,7 @@ extension URLSession {
   ///   - bodyData: The body to send instead.
   ///   - delegate: The delegate of the session task for this request.
   /// - Returns: The body and the response's head, as for ``data(for:delegate:)``.
-  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was canceled.
+  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was canceled, or the error of a ``URLProtocol``.
   public func upload(
     for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
@@ -49,7 +49,7 @@ extension URLSession {
   ///   - fileURL: The URL of the file to send, which must be on this machine.
   ///   - delegate: The delegate of the session task for this request.
   /// - Returns: The body and the response's head, as for ``data(for:delegate:)``.
-  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was canceled.
+  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was canceled, or the error of a ``URLProtocol``.
   public func upload(
     for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
@@ -62,7 +62,7 @@ extension URLSession {
   ///   - request: The request to send.
   ///   - delegate: The delegate of the session task for this request.
   /// - Returns: The URL of the file, and the response's head. A status code of 400 or above doesn't throw an error.
-  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was canceled.
+  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was canceled, or the error of a ``URLProtocol``.
   public func download(
     for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (URL, URLResponse) {

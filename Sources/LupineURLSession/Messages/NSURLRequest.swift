@@ -56,7 +56,7 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, 
   open var url: URL? { value.url }
   /// The way in which the request uses caches. See ``URLRequest/cachePolicy``.
   open var cachePolicy: CachePolicy { value.cachePolicy }
-  /// The time to wait for data from the server, in seconds. See ``URLRequest/timeoutInterval``.
+  /// The time limit for each phase of the request, in seconds. See ``URLRequest/timeoutInterval``.
   open var timeoutInterval: TimeInterval { value.timeoutInterval }
   /// The URL of the document for which the request is made. See ``URLRequest/mainDocumentURL``.
   open var mainDocumentURL: URL? { value.mainDocumentURL }
@@ -127,7 +127,7 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {
     get { value.cachePolicy }
     set { change { $0.cachePolicy = newValue } }
   }
-  /// The time to wait for data from the server, in seconds. See ``URLRequest/timeoutInterval``.
+  /// The time limit for each phase of the request, in seconds. See ``URLRequest/timeoutInterval``.
   open override var timeoutInterval: TimeInterval {
     get { value.timeoutInterval }
     set { change { $0.timeoutInterval = newValue } }

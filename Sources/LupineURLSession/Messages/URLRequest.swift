@@ -106,7 +106,8 @@ public struct URLRequest: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - url: The URL to request.
-  ///   - timeoutInterval: The time to wait for data from the server, in seconds. It takes precedence over the session's timeout.
+  ///   - timeoutInterval: The time limit for each phase of the request, in seconds. It takes precedence over the session's
+  ///     ``URLSessionConfiguration/timeoutIntervalForRequest``.
   public init(url: URL, timeoutInterval: TimeInterval) {
     self.init(Parts(url: Self.absolute(url), timeoutInterval: timeoutInterval))
   }
@@ -121,8 +122,8 @@ public struct URLRequest: Hashable, Sendable {
   /// - Parameters:
   ///   - url: The URL to request.
   ///   - cachePolicy: How the request uses caches. It takes precedence over the session's policy.
-  ///   - timeoutInterval: The time to wait for data from the server, in seconds, 60 by default. It takes precedence over the
-  ///     session's timeout.
+  ///   - timeoutInterval: The time limit for each phase of the request, in seconds, 60 by default. It takes precedence over the
+  ///     session's ``URLSessionConfiguration/timeoutIntervalForRequest``.
   public init(
     url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60.0
   ) {
@@ -211,8 +212,11 @@ public struct URLRequest: Hashable, Sendable {
     set { parts.methodName = newValue.map(Self.normalized) ?? Self.methodNameDefault }
   }
 
-  /// The time to wait for data from the server, in seconds. If the property was never set, its value is 60, but the session's
-  /// timeout applies to the request.
+  /// The time limit for each phase of the request, in seconds. If the property was never set, its value is 60, but the session's
+  /// ``URLSessionConfiguration/timeoutIntervalForRequest``, which lists the phases, applies to the request.
+  ///
+  /// A value that is not positive and finite means no limit. A task in which a phase exceeds the limit completes with
+  /// `URLError.timedOut`.
   public var timeoutInterval: TimeInterval {
     get { explicitTimeoutInterval ?? Self.timeoutIntervalDefault }
     set { parts.timeoutInterval = newValue }

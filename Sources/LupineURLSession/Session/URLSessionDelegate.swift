@@ -136,8 +136,8 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
   /// - Parameters:
   ///   - session: The session of the task.
   ///   - task: The task, with its final ``URLSessionTask/response``.
-  ///   - error: A `URLError`, or nil if the response was received completely. A status code of 400 or above isn't reported as an
-  ///     error.
+  ///   - error: A `URLError` or the error that a ``URLProtocol`` has reported. Nil if the response was received completely. A
+  ///     status code of 400 or above isn't reported as an error.
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 }
 

@@ -291,7 +291,8 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     get { earliestStart }
     set { makeOptions().state.withLock { $0.earliestBeginDate = newValue } }
   }
-  /// The task's priority among the tasks that wait for a connection, from 0 to 1. ``defaultPriority`` by default.
+  /// The task's priority among the tasks that wait for a connection, from 0 to 1. ``defaultPriority`` by default. A value outside
+  /// this range has the effect of the nearer bound.
   ///
   /// If the maximum number of connections is reached, the waiting task with the highest priority gets the next connection. Tasks of
   /// equal priority get connections in order of arrival. A steady load of tasks with a high priority can therefore keep tasks with
