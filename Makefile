@@ -9,8 +9,8 @@ FORMATTED := Sources Tests Package.swift Fuzz/Sources Fuzz/Package.swift $(addpr
 # use these flags, except in the gate (DEMO_FLAGS): a user who tries it shouldn't see warnings of a newer compiler as
 # errors, and needs no libraries of traits.
 TRAITS := Zstd
-CHECKS := -Xswiftc -warnings-as-errors -Xcc -Werror --explicit-target-dependency-import-check error
-STRICT := --traits $(TRAITS) $(CHECKS)
+FLAGS := -Xswiftc -warnings-as-errors -Xcc -Werror --explicit-target-dependency-import-check error
+STRICT := --traits $(TRAITS) $(FLAGS)
 
 # Swift's backtracer can hang for minutes after a crash of a sanitized program. XCTest, which the tests don't use,
 # leaks. Four tests run in parallel: a sanitized program is many times slower, so that all tests together would exceed
@@ -24,7 +24,7 @@ CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps demo build release test test-only servers-install servers-up servers-down mutants simulate replay namespaces soak \
-  cache-soak background-soak tables lint cycles format exclusivity tsan asan fuzz linkage bench counts checks micro example docs \
+  cache-soak background-soak tables lint cycles format exclusivity tsan asan fuzz linkage bench counts flags micro example docs \
   clean
 
 help: ## list the targets
@@ -155,8 +155,8 @@ counts: deps ## compare the instructions and allocations per request with Benchm
 	Benchmarks/counts
 
 # Benchmarks/counts builds another package, which has no traits, with these flags.
-checks:
-	@echo '$(CHECKS)'
+flags:
+	@echo '$(FLAGS)'
 
 # -enable-testing gives the benchmarks access to internal types, such as the pool.
 micro: deps ## measure the parts of a request without the network, and compare the parser with Debian's http-parser
