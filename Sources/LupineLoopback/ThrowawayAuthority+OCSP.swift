@@ -28,31 +28,41 @@ extension ThrowawayAuthority {
   ///   - responder: The signer, or nil for this authority.
   ///   - hashIsSHA256: Whether the CertID uses SHA-256 instead of SHA-1.
   ///   - request: The request in DER whose nonce the response repeats, or nil for no nonce.
+  ///   - earlier: The certificates of further SingleResponses, with their statuses. They precede the one about `identity`.
   package func ocspResponse(
     for identity: Identity, _ status: OCSPStatus = .good, thisUpdate: Int = -60, nextUpdate: Int? = 3600,
-    responder: Identity? = nil, hashIsSHA256: Bool = false, answering request: [UInt8]? = nil
+    responder: Identity? = nil, hashIsSHA256: Bool = false, answering request: [UInt8]? = nil,
+    after earlier: [(identity: Identity, status: OCSPStatus)] = []
   ) throws(TLSError) -> [UInt8] {
-    let leaf = try identity.certificate()
     let issuer = try self.identity.certificate()
     let signer = try (responder ?? self.identity).certificate()
     let signersKey = try PEM.privateKey(in: (responder ?? self.identity).privateKeyPEM)
     ERR_clear_error()
-    guard let basic = Owned(OCSP_BASICRESP_new(), freeing: OCSP_BASICRESP_free),
-      let name = Owned(
-        OCSP_cert_to_id(hashIsSHA256 ? EVP_sha256() : EVP_sha1(), leaf.pointer, issuer.pointer),
-        freeing: OCSP_CERTID_free)
-    else { throw .outOfMemory("an OCSP response") }
+    guard let basic = Owned(OCSP_BASICRESP_new(), freeing: OCSP_BASICRESP_free) else {
+      throw .outOfMemory("an OCSP response")
+    }
     let start = time(adding: thisUpdate)
     let end = nextUpdate.flatMap { time(adding: $0) }
-    let revoked = status == .revoked ? time(adding: -3600) : nil
+    let revoked = time(adding: -3600)
     defer {
       for time in [start, end, revoked] { ASN1_STRING_free(time) }
     }
     if let request { try Self.copyNonce(of: request, to: basic.pointer) }
-    // SAFETY: the response copies the identifier and the times, and retains the signer's certificate.
-    guard OCSP_basic_add1_status(basic.pointer, name.pointer, status.number, 0, revoked, start, end) != nil,
-      OCSP_basic_sign(basic.pointer, signer.pointer, signersKey.pointer, EVP_sha256(), nil, 0) == 1
-    else { throw .configurationFromQueue("A throwaway OCSP response can't be created.") }
+    for (identity, status) in earlier + [(identity: identity, status: status)] {
+      let leaf = try identity.certificate()
+      // SAFETY: the response copies the identifier and the times.
+      guard
+        let name = Owned(
+          OCSP_cert_to_id(hashIsSHA256 ? EVP_sha256() : EVP_sha1(), leaf.pointer, issuer.pointer),
+          freeing: OCSP_CERTID_free),
+        OCSP_basic_add1_status(
+          basic.pointer, name.pointer, status.number, 0, status == .revoked ? revoked : nil, start, end) != nil
+      else { throw .configurationFromQueue("A throwaway OCSP response can't be created.") }
+    }
+    // SAFETY: the response retains the signer's certificate.
+    guard OCSP_basic_sign(basic.pointer, signer.pointer, signersKey.pointer, EVP_sha256(), nil, 0) == 1 else {
+      throw .configurationFromQueue("A throwaway OCSP response can't be signed.")
+    }
     return Self.encode(OCSP_RESPONSE_STATUS_SUCCESSFUL, basic.pointer)
   }
 

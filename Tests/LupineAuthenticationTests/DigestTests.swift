@@ -85,6 +85,9 @@ struct DigestTests {
     let minimal = try digestChallenge("digest REALM=r, Nonce=n")
     #expect(minimal.algorithm == DigestAlgorithm(.md5) && minimal.protection == .legacy && minimal.domain == [])
     #expect(!minimal.isStale && !minimal.hashesUser && minimal.opaque == nil)
+    for empty in ["\"\"", "\" , \""] {
+      #expect(try digestChallenge("Digest realm=r, nonce=n, qop=\(empty)").protection == .legacy)
+    }
     let full = try digestChallenge(
       "Digest realm=\"\", nonce=\"\", domain=\" /a  http://b/c \", STALE=True, userhash=tRUE, opaque=o, qop=\"AUTH-INT\""
     )
@@ -100,7 +103,7 @@ struct DigestTests {
       ("Digest", .missing("realm")), ("Digest nonce=n", .missing("realm")), ("Digest realm=r", .missing("nonce")),
       ("Digest abc=", .missing("realm")), ("Digest realm=r, nonce=n, algorithm=SHA-512", .unknownAlgorithm),
       ("Digest realm=r, nonce=n, algorithm=\"\"", .unknownAlgorithm),
-      ("Digest realm=r, nonce=n, qop=\"\"", .unknownProtection),
+      ("Digest realm=r, nonce=n, qop=\"\", algorithm=SHA-256", .unknownProtection),
       ("Digest realm=r, nonce=n, qop=\"auth2,other\"", .unknownProtection),
       ("Digest realm=r, nonce=n, algorithm=SHA-256", .unknownProtection),
       ("Digest realm=r, nonce=n, algorithm=MD5-sess", .unknownProtection),

@@ -119,7 +119,8 @@ struct NTLMTests {
     #expect(Array(response.prefix(16)) == proof && Array(response[24..<32]) == time.value)
     let attributes = try NTLMAttribute.list(in: response[44...])
     #expect(attributes.map(\.identifier) == [2, 7, 6, 10, 9])
-    #expect(attributes[2].value == [2, 0, 0, 0] && attributes[3].value == [UInt8](repeating: 0, count: 16))
+    // The server's flag 1 remains set.
+    #expect(attributes[2].value == [3, 0, 0, 0] && attributes[3].value == [UInt8](repeating: 0, count: 16))
     #expect(attributes[4].value == NTLMMessage.utf16("HTTP/h.example"))
 
     let code = Array(last[72..<88])
@@ -134,6 +135,8 @@ struct NTLMTests {
     let last = try handshake.answer(challenge(), with: parameters(user: "me@d.example"))
     #expect(Array(payload(at: 20, of: last)[24..<32]) == [8, 7, 6, 5, 4, 3, 2, 1])
     #expect(payload(at: 28, of: last).isEmpty && payload(at: 36, of: last) == NTLMMessage.utf16("me@d.example"))
+    let attributes = try NTLMAttribute.list(in: payload(at: 20, of: last)[44...])
+    #expect(attributes.first { $0.identifier == NTLMAttribute.flags }?.value == [2, 0, 0, 0])
   }
 
   @Test("over TLS, the client's last NTLM message contains the hash of the channel binding (RFC 5929 §4)")

@@ -7,8 +7,8 @@ package struct DigestChallenge: Sendable, Hashable {
   /// The quality of protection (`qop`) of Digest authentication, which determines the parts of a request that the Digest response
   /// hashes.
   package enum Protection: Sendable, Hashable {
-    /// The challenge has no `qop`, as in RFC 2069: the Digest response hashes the request method and target, and contains no nonce
-    /// count.
+    /// The challenge has no `qop` or an empty one, as in RFC 2069: the Digest response hashes the request method and target, and
+    /// contains no nonce count.
     case legacy
     /// `qop=auth`: the Digest response hashes the request method and target, but not the content.
     case method
@@ -92,12 +92,13 @@ package struct DigestChallenge: Sendable, Hashable {
   private static func protection(
     offeredBy list: String?, with algorithm: DigestAlgorithm
   ) throws(Defect) -> Protection {
-    guard let list else {
+    let offered = list?.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" } ?? []
+    // Some devices send qop="" instead of no qop, as in RFC 2069. curl and Python's requests accept it too.
+    if offered.isEmpty {
       // RFC 2069 defines neither another hash function nor the client's nonce, from which -sess derives its key.
       guard algorithm == DigestAlgorithm(.md5) else { throw .unknownProtection }
       return .legacy
     }
-    let offered = list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
     if offered.contains("auth") { return .method }
     if offered.contains("auth-int") { return .content }
     throw .unknownProtection

@@ -89,8 +89,9 @@ extension NTLMChallenge {
     }
   }
 
-  /// Returns the attributes of the server's challenge, followed by those that the client adds (MS-NLMP 3.1.5.1.2): the flag that
-  /// announces the integrity code, the channel binding (zeros if the connection has none), and the name of the service.
+  /// Returns the attributes of the server's challenge, followed by those that the client adds (MS-NLMP 3.1.5.1.2): the flags, of
+  /// which one announces the integrity code, the channel binding (zeros if the connection has none), and the name of the
+  /// service.
   fileprivate func targetInformation(
     for parameters: NTLMHandshake.Context
   ) throws(NTLMError) -> [UInt8] {
@@ -99,9 +100,12 @@ extension NTLMChallenge {
       guard let hash = required.hash else { throw .hashIsUnavailable }
       binding = hash
     }
-    // The flag 2 means that the message has an integrity code.
+    // The flag 2 means that the message has an integrity code. It is added to the server's flags.
+    let received = attributes.first { $0.identifier == NTLMAttribute.flags && $0.value.count == 4 }
+    var flags: [UInt8] = []
+    flags.append(littleEndian: (received?.value.littleEndianWord(at: 0) ?? 0) | 2)
     let own = [
-      NTLMAttribute(identifier: NTLMAttribute.flags, value: [2, 0, 0, 0]),
+      NTLMAttribute(identifier: NTLMAttribute.flags, value: flags),
       NTLMAttribute(identifier: NTLMAttribute.channelBindings, value: binding),
       NTLMAttribute(identifier: NTLMAttribute.targetName, value: NTLMMessage.utf16("HTTP/\(parameters.host)")),
     ]

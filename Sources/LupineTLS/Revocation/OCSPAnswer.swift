@@ -42,16 +42,24 @@ struct OCSPAnswer: ~Copyable {
   /// nextUpdate in seconds since 1970, or nil if the response has none.
   ///
   /// The response must be signed by `issuer`, or by a responder that the issuer has certified (RFC 6960 §4.2.2.2). Every
-  /// SingleResponse about `leaf` must be current and have the status good.
+  /// SingleResponse about `leaf` must be current and have the status good. If a current one has the status revoked, the error
+  /// reports that, whatever the others say.
   func confirm(_ leaf: Certificate, from issuer: Certificate) throws(OCSPFailure) -> Int? {
     try verifySigner(issuer)
     var ends: [Int] = []
+    var failure: OCSPFailure?
     var isFound = false
     for index in 0..<max(OCSP_resp_count(basic.pointer), 0) {
       guard let single = OCSP_resp_get0(basic.pointer, index), isAbout(single, leaf, issuer) else { continue }
       isFound = true
-      if let end = try confirm(single) { ends.append(end) }
+      do throws(OCSPFailure) {
+        if let end = try confirm(single) { ends.append(end) }
+      } catch {
+        guard error.problem != .revoked else { throw error }
+        failure = failure ?? error
+      }
     }
+    if let failure { throw failure }
     guard isFound else { throw OCSPFailure(.otherCertificate, "it is about another certificate") }
     return ends.min()
   }
@@ -106,14 +114,10 @@ struct OCSPAnswer: ~Copyable {
     var thisUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
     var nextUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
     // SAFETY: the times belong to the single response, which is alive during this call.
-    switch OCSP_single_get0_status(single, &reason, &revoked, &thisUpdate, &nextUpdate) {
-    case V_OCSP_CERTSTATUS_GOOD: break
-    case V_OCSP_CERTSTATUS_REVOKED:
-      throw OCSPFailure(.revoked, "the certificate was revoked on \(describe(time: revoked))")
-    default:
-      throw OCSPFailure(.unknownCertificate, "the responder doesn't know the certificate")
-    }
+    let status = OCSP_single_get0_status(single, &reason, &revoked, &thisUpdate, &nextUpdate)
     ERR_clear_error()
+    // The times are checked before the status (RFC 6960 §3.2), because a revocation can be lifted (certificateHold), and an
+    // attacker could replay the outdated response.
     let ageMax = nextUpdate == nil ? TLSLimits.undatedStapleSeconds : -1
     guard OCSP_check_validity(thisUpdate, nextUpdate, TLSLimits.clockSkewSeconds, ageMax) == 1 else {
       let times =
@@ -125,7 +129,12 @@ struct OCSPAnswer: ~Copyable {
       default: throw OCSPFailure(.malformed, "its times are invalid (\(times))")
       }
     }
-    return nextUpdate.flatMap { seconds(of: $0) }
+    switch status {
+    case V_OCSP_CERTSTATUS_GOOD: return nextUpdate.flatMap { seconds(of: $0) }
+    case V_OCSP_CERTSTATUS_REVOKED:
+      throw OCSPFailure(.revoked, "the certificate was revoked on \(describe(time: revoked))")
+    default: throw OCSPFailure(.unknownCertificate, "the responder doesn't know the certificate")
+    }
   }
 }
 

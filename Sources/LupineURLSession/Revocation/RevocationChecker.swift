@@ -102,6 +102,8 @@ private struct Check {
       return .unconfirmed(
         certificate: subject.name, causes: causes + ["it requires a stapled response (RFC 7633)"])
     }
+    // A known revocation counts even if the other method comes first, and would find the certificate good.
+    if stapled == nil, let cause = knownRevocation { return revoked(cause) }
     for method in methods {
       if method == .ocsp, stapled != nil { return nil }
       switch status(by: method) {
@@ -117,6 +119,15 @@ private struct Check {
   private var methods: [RevocationMemory.Method] {
     let methods: [RevocationMemory.Method] = options.contains(.prefersLists) ? [.list, .ocsp] : [.ocsp, .list]
     return methods.filter { options.contains($0 == .ocsp ? .ocsp : .lists) }
+  }
+
+  /// The cause of the revocation of the certificate according to a cached status, or nil if no cached status reports one.
+  private var knownRevocation: String? {
+    for method in methods {
+      let known = checker.memory.status(of: subject, by: method, now: checker.clock())
+      if case .revoked(let cause) = known { return cause }
+    }
+    return nil
   }
 
   private mutating func status(by method: RevocationMemory.Method) -> RevocationStatus? {

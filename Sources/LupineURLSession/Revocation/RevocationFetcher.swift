@@ -107,9 +107,9 @@ struct SilentServers {
     servers[server].flatMap { now < $0.until ? $0.problem : nil }
   }
 
-  /// Records whether the server has responded. A response with any status code counts.
+  /// Records whether the server has responded. A response with any status code counts, and one whose body is too large too.
   mutating func note(_ answer: RevocationFetcher.Answer, of server: Origin, now: Instant) {
-    guard case .failure(let error) = answer else {
+    guard case .failure(let error) = answer, error.code != .bodyTooLarge else {
       servers[server] = nil
       return
     }

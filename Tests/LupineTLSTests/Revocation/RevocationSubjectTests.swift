@@ -109,12 +109,43 @@ struct RevocationSubjectTests {
       ]
       for response in responses { _ = try problem { try subject.status(fromOCSP: response) } }
     }
-    for (start, end) in [(-7200, -3600), (3600, 7200), (-60, -120)] {
-      let response = try authority.ocspResponse(for: identity, thisUpdate: start, nextUpdate: end)
-      _ = try problem { try subject.status(fromOCSP: response) }
+    for status in [ThrowawayAuthority.OCSPStatus.good, .revoked] {
+      for (start, end) in [(-7200, -3600), (3600, 7200), (-60, -120), (-11 * 86400, nil)] as [(Int, Int?)] {
+        let response = try authority.ocspResponse(for: identity, status, thisUpdate: start, nextUpdate: end)
+        _ = try problem { try subject.status(fromOCSP: response) }
+      }
     }
     let delegate = try authority.issue(purpose: .ocspResponder)
     _ = try subject.status(fromOCSP: authority.ocspResponse(for: identity, responder: delegate))
+  }
+
+  @Test(
+    "of an OCSP response's statuses, only those about the certificate count, and revoked takes precedence over others")
+  func severalStatuses() throws {
+    let other = try authority.issue(names: ["localhost"])
+    func result(
+      _ status: ThrowawayAuthority.OCSPStatus,
+      after earlier: (identity: ThrowawayAuthority.Identity, status: ThrowawayAuthority.OCSPStatus)
+    ) throws -> RevocationStatus {
+      try subject.status(fromOCSP: authority.ocspResponse(for: identity, status, after: [earlier]))
+    }
+    for foreign in [ThrowawayAuthority.OCSPStatus.good, .revoked, .unknown] {
+      guard case .good = try result(.good, after: (other, foreign)) else {
+        Issue.record("it isn't good")
+        continue
+      }
+    }
+    _ = try problem { try result(.good, after: (identity, .unknown)) }
+    for own in [ThrowawayAuthority.OCSPStatus.good, .unknown] {
+      guard case .revoked = try result(.revoked, after: (identity, own)) else {
+        Issue.record("it isn't revoked")
+        continue
+      }
+      guard case .revoked = try result(own, after: (identity, .revoked)) else {
+        Issue.record("it isn't revoked")
+        continue
+      }
+    }
   }
 
   @Test("a revocation list confirms a certificate that it doesn't list, and refuses a certificate that it lists")

@@ -140,6 +140,33 @@ import Testing
     }
   }
 
+  @Test("a preemptive Digest credential that is refused without stale=true answers the new challenge too")
+  func forgottenNonce() async throws {
+    let server = DigestServer(usesMax: 1)
+    try await withServer { request in
+      var reply = server.reply(to: request)
+      let challenges = reply.fields.list("WWW-Authenticate") ?? ""
+      guard reply.status == 401 else { return reply }
+      reply.fields.remove("WWW-Authenticate")
+      return reply.with(
+        "WWW-Authenticate", challenges.replacingOccurrences(of: "stale=true", with: "stale=false"))
+    } _: { origin in
+      let storage = URLCredentialStorage()
+      let space = URLProtectionSpace(
+        host: "127.0.0.1", port: Int(origin.port), protocol: "http", realm: "r",
+        authenticationMethod: NSURLAuthenticationMethodHTTPDigest)
+      storage.setDefaultCredential(URLCredential(user: "u", password: "p", persistence: .forSession), for: space)
+      try await withSession {
+        $0.urlCredentialStorage = storage
+      } _: { session in
+        for path in ["/a", "/b"] {
+          #expect(await session.request(origin.url + path).outcome().response?.statusCode == 200)
+        }
+        #expect(server.requests == ["401 /a", "200 /a", "401 /b", "200 /b"])
+      }
+    }
+  }
+
   @Test("after a redirect within the origin, the request has a new Digest Authorization field")
   func redirect() async throws {
     let server = DigestServer()

@@ -177,11 +177,11 @@ import Testing
     var configuration = EngineConfiguration()
     configuration.proxy = .none
     let fetcher = RevocationFetcher(configuration)
-    func fetch(_ url: String, seconds: Int = 100) async -> Result<[UInt8], RevocationProblem> {
+    func fetch(_ query: RevocationQuery, seconds: Int = 100) async -> Result<[UInt8], RevocationProblem> {
       await withCheckedContinuation { continuation in
         DispatchQueue.global().async {
           continuation.resume(
-            returning: Result { () throws(RevocationProblem) in try fetcher.fetch(.list(url: url), seconds: seconds) })
+            returning: Result { () throws(RevocationProblem) in try fetcher.fetch(query, seconds: seconds) })
         }
       }
     }
@@ -189,13 +189,22 @@ import Testing
       switch request.path {
       case "/redirect": Reply(status: 302, fields: ["Location": "/"])
       case "/slow": .hold
+      case "/limit": Reply(.pattern(byteCount: UInt64(RevocationLimits.responseBytesMax)))
+      case "/large": Reply(.pattern(byteCount: UInt64(RevocationLimits.responseBytesMax) + 1))
       default: Reply(.bytes([1, 2]))
       }
     } _: { origin in
-      let fetched = await fetch(origin.url + "/")
+      let fetched = await fetch(.list(url: origin.url + "/"))
       #expect((try? fetched.get()) == [1, 2])
+      // A server whose response was too large isn't one that doesn't respond.
+      let large = await fetch(.response(url: origin.url + "/large", request: [1]))
+      #expect(throws: RevocationProblem.self) { try large.get() }
+      let longest = await fetch(.response(url: origin.url + "/limit", request: [1]))
+      #expect((try? longest.get().count) == RevocationLimits.responseBytesMax)
       for (path, seconds) in [("/redirect", 100), ("/slow", 1)] {
-        await #expect(throws: RevocationProblem.self) { try await fetch(origin.url + path, seconds: seconds).get() }
+        await #expect(throws: RevocationProblem.self) {
+          try await fetch(.list(url: origin.url + path), seconds: seconds).get()
+        }
       }
     }
     let refused = [

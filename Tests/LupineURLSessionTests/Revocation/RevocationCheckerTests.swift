@@ -115,6 +115,18 @@ import Testing
     }
   }
 
+  @Test("a certificate that a stapled response has reported as revoked stays refused, even if a preferred list is good")
+  func revokedBefore() throws {
+    let revoked = try authority.ocspResponse(for: identity, .revoked)
+    for options in [[.ocsp, .lists, .prefersLists], [.ocsp, .lists]] as [RevocationOptions] {
+      let network = network(nil, list: false)
+      #expect(isRevoked(failure(network, options, staple: revoked)))
+      #expect(isRevoked(failure(network, options)))
+      // Without OCSP, its statuses don't count.
+      #expect(failure(network, [.lists]) == nil)
+    }
+  }
+
   @Test("a certificate is accepted if no revocation source answers, unless an answer is required")
   func noAnswer() {
     for status in [nil, ThrowawayAuthority.OCSPStatus.unknown] {
