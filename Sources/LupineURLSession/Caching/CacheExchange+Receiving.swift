@@ -40,6 +40,8 @@ struct NetworkExchange {
   let forwarding: Forwarding
   let found: [FoundResponse]
   let requestTime: Int64
+  /// The number of invalidations in the cache's log when the request was sent.
+  let invalidationCount: UInt64
   /// The engine's handle for the request. Nil until `submit` has returned.
   var handle: ExchangeHandle?
   var isCanceled = false
@@ -231,8 +233,7 @@ extension CacheExchange {
       let isComplete = if case .success = result { true } else { false }
       if isComplete, let response = passed.response {
         keep(
-          response.withBody(byteCount: UInt64(passed.body.count)), passed.body, isFinal: passed.isWanted,
-          replacing: network.selectedContent)
+          response.withBody(byteCount: UInt64(passed.body.count)), passed.body, of: network, isFinal: passed.isWanted)
       }
       end(result, metrics, .failed)
     case .serve(let index, let served, let updates):
@@ -262,22 +263,20 @@ extension CacheExchange {
     failure.isOutage && (failure.requestedAuthorities == nil || engineRequest.identityChoice != nil)
   }
 
-  /// Stores a complete response. The task's final response is passed to the receiver instead, because the task's delegate decides
-  /// whether to store it.
-  private func keep(
-    _ response: StoredResponse, _ body: Data, isFinal: Bool, replacing old: CachedURLResponse?
-  ) {
+  /// Stores a complete response to the attempt `network`. The task's final response is passed to the receiver instead, because the
+  /// task's delegate decides whether to store it.
+  private func keep(_ response: StoredResponse, _ body: Data, of network: NetworkExchange, isFinal: Bool) {
     guard let url else { return }
     let storable = StorableResponse(
       response, HTTPURLResponse(url: url, response), body, to: request, cache, state.withLock { $0.lead.take() },
-      isCollapsible: isCollapsible)
+      isCollapsible: isCollapsible, invalidationCount: network.invalidationCount)
     if isFinal, let receiver {
       receiver.keep(storable)
     } else {
       // The delegate isn't asked about this response. Therefore its decision about the stored response that this one replaces still
       // applies.
       let proposed = storable.proposed
-      let inherited = old.map {
+      let inherited = network.selectedContent.map {
         CachedURLResponse(
           response: proposed.response, data: proposed.data, userInfo: $0.userInfo, storagePolicy: $0.storagePolicy)
       }

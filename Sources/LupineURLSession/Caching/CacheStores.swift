@@ -72,6 +72,7 @@ final class CacheStores: Sendable {
   }
 
   let memory: MemoryStore<CachedURLResponse>
+  let invalidations = InvalidationLog()
   private let folder: @Sendable () -> String
   private let diskState: Mutex<DiskState>
   private let clock: @Sendable () -> Date
@@ -298,6 +299,13 @@ final class CacheStores: Sendable {
         }
       }
     }
+  }
+
+  /// Removes the stored responses for a URI after a successful unsafe request. Also makes sessions discard the responses to requests
+  /// for the URI that have already been sent.
+  func invalidate(_ uri: String) {
+    invalidations.add(uri)
+    removeAll(for: uri)
   }
 
   func removeAll(for uri: String) {
