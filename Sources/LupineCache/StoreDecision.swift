@@ -68,17 +68,18 @@ package enum StoreDecision: Sendable, Equatable {
 
   /// Returns whether a response with the status code can answer other requests for the URI.
   ///
-  /// The response must be final. It must not depend on a proxy (407), or on the request's Range (206, 416), conditions (304, 412)
-  /// or expectation (417).
+  /// The response must be final. It must not depend on the request's credentials for the origin (401) or a proxy (407), or on its
+  /// Range (206, 416), conditions (304, 412) or expectation (417). If a 401 were stored, the cache would serve it for the same
+  /// request with credentials.
   private static func isStorable(_ status: Int) -> Bool {
-    status >= 200 && ![206, 304, 407, 412, 416, 417].contains(status)
+    status >= 200 && ![206, 304, 401, 407, 412, 416, 417].contains(status)
   }
 
   /// Returns whether the cache understands the status code, as must-understand requires: it implements the code's requirements for
   /// caches (RFC 9111 §5.2.2.3).
   private static func understands(_ status: Int) -> Bool {
     switch status {
-    case 200, 203, 204, 300, 301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 410, 414, 500, 501, 502, 503, 504: true
+    case 200, 203, 204, 300, 301, 302, 303, 307, 308, 400, 403, 404, 405, 410, 414, 500, 501, 502, 503, 504: true
     default: false
     }
   }

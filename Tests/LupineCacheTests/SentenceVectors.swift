@@ -213,6 +213,9 @@ struct Sentence: Sendable, CustomTestStringConvertible {
       "if a request has no-store, neither a 304 nor a response to HEAD updates the stored response"),
     Sentence("5.2.1.5", "no-store doesn't apply to a response that is already stored", serving, byAbsence: true),
     Sentence("5.2.1.7", "only-if-cached: a stored response or 504", serving),
+    Sentence(
+      "5.2.1.7", "the client only wishes to obtain a stored response",
+      "a stale response is served without a revalidation in the background if the request has only-if-cached"),
     Sentence("5.2.2.1", "max-age: stale after the seconds", lifetime),
     Sentence("5.2.2.2", "must-revalidate: MUST NOT reuse a stale response without validation", serving),
     Sentence("5.2.2.2", "must-revalidate: an error if the origin can't be reached", afterError),

@@ -34,6 +34,8 @@ import Testing
       Row(status: 103, response: ["Cache-Control: max-age=60"], refusal: .status),
       Row(status: 206, response: ["Cache-Control: max-age=60"], refusal: .status),
       Row(status: 304, response: ["Cache-Control: max-age=60"], refusal: .status),
+      Row(status: 401, response: ["Cache-Control: max-age=60"], refusal: .status),
+      Row(request: ["Authorization: Basic eA=="], status: 401, response: ["Expires: \(date(60))"], refusal: .status),
       Row(status: 407, response: ["Cache-Control: max-age=60"], refusal: .status),
       Row(status: 412, response: ["Cache-Control: max-age=60"], refusal: .status),
       Row(status: 416, response: ["Cache-Control: max-age=60"], refusal: .status),
