@@ -85,6 +85,19 @@ package enum StoreDecision: Sendable, Equatable {
   }
 }
 
+extension StoreDecision {
+  /// Returns whether the response isn't stored although it is a complete newer version of the resource, so that the stored responses
+  /// for which `isOutdated` returns true must be removed. True for a response with a status code of 2xx or 3xx whose fields, or the
+  /// request's no-store, don't permit storing it.
+  package func outdatesStored(status: Int) -> Bool {
+    guard case .refuse(let refusal) = self, (200..<400).contains(status) else { return false }
+    return switch refusal {
+    case .noStore, .notCacheable, .vary: true
+    case .method, .status: false
+    }
+  }
+}
+
 extension StoredResponse {
   /// Returns whether the cache could serve this response for a later request: while it is fresh, after a validation, or while it is
   /// stale if the origin allows that (RFC 5861). Always true if the policy accepts responses of any age.
@@ -99,6 +112,11 @@ extension StoredResponse {
   /// the stored response, and both responses belong to the same partition.
   package func isSuperseded(by new: StoredResponse, to request: CacheRequest) -> Bool {
     partition == new.partition && selectingFields.match(request.fields)
+  }
+
+  /// Returns whether a later response to `request`, with the fields `response`, would replace this stored response if it were stored.
+  package func isOutdated(byResponse response: Fields, to request: CacheRequest) -> Bool {
+    partition == request.partition(of: response) && selectingFields.match(request.fields)
   }
 }
 

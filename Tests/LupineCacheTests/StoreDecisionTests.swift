@@ -75,6 +75,32 @@ import Testing
     #expect((decision.stored == nil) == (row.refusal != nil))
   }
 
+  @Test(
+    "a response that isn't stored makes the stored response outdated if it is complete and has a status of 2xx or 3xx",
+    arguments: [
+      (Row(response: ["Cache-Control: no-store"]), true), (Row(response: ["Vary: *"]), true),
+      (Row(request: ["Cache-Control: no-store"]), true), (Row(status: 302), true),
+      (Row(), false), (Row(response: ["Cache-Control: max-age=60"]), false),
+      (Row(method: "HEAD"), false), (Row(status: 206), false), (Row(status: 304), false),
+      (Row(status: 404, response: ["Cache-Control: no-store"]), false),
+      (Row(status: 500, response: ["Cache-Control: no-store"]), false),
+    ])
+  func outdating(_ row: Row, isOutdating: Bool) throws {
+    let request = try CacheRequest.get(row.request, method: row.method)
+    let decision = StoreDecision.decide(row.response, status: row.status, to: request)
+    #expect(decision.outdatesStored(status: row.status) == isOutdating)
+  }
+
+  @Test("a response that isn't stored makes only the stored responses outdated that it would have replaced")
+  func outdated() throws {
+    let english = try CacheRequest.get(["Accept-Language: en"])
+    let response = try stored(["Vary: Accept-Language"], to: english)
+    #expect(response.isOutdated(byResponse: [:], to: english))
+    #expect(!response.isOutdated(byResponse: [:], to: try .get(["Accept-Language: de"])))
+    // The personal response of one session doesn't replace the response that all sessions share.
+    #expect(!response.isOutdated(byResponse: ["Set-Cookie": "a=b"], to: english))
+  }
+
   @Test("the cache doesn't store a response to a GET with content")
   func contentOfRequest() throws {
     var request = try CacheRequest.get()

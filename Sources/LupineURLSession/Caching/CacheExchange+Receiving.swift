@@ -115,7 +115,7 @@ extension CacheExchange {
     switch outcome.answer {
     case .passOn:
       stores.apply(outcome.updates, to: network.found, of: uri)
-      return pass(head, times)
+      return pass(head, times, network.found)
     case .serveValidated(let index, let served):
       return answer(head, with: .serve(index: index, served, outcome.updates)) {
         let new = outcome.updates.first { $0.index == index }?.change.replacement
@@ -146,7 +146,7 @@ extension CacheExchange {
     return .discard
   }
 
-  private func pass(_ head: ResponseHead, _ times: ExchangeTimes) -> BodyDisposition {
+  private func pass(_ head: ResponseHead, _ times: ExchangeTimes, _ found: [FoundResponse]) -> BodyDisposition {
     let (disposition, isTrusted) = receiver?.accept(head) ?? (.discard, true)
     let isWanted = if case .deliver = disposition { true } else { false }
     let decision = StoreDecision(
@@ -161,6 +161,8 @@ extension CacheExchange {
       } else if head.fields.announcedByteCount <= storedBytesMax {
         passed.response = response
       }
+    } else if isTrusted, decision.outdatesStored(status: head.status), !found.isEmpty || stores.mayHaveFiles(of: uri) {
+      stores.removeOutdated(byResponse: head.fields, to: request)
     }
     let response = passed.response
     set(.pass(passed))

@@ -240,6 +240,19 @@ final class CacheStores: Sendable {
     change(remove) { self.removeFiles(supersededBy: response, to: request) }
   }
 
+  /// Removes the stored responses that a later response to `request`, with the fields `response`, has made outdated. Called if HTTP's
+  /// rules don't permit storing that response.
+  func removeOutdated(byResponse response: Fields, to request: CacheRequest) {
+    let uri = request.uri.cacheKey
+    let remove = {
+      self.memory.update(uri, where: { $0.isOutdated(byResponse: response, to: request) }, { _ in nil })
+    }
+    guard diskCapacity > 0 else { return remove() }
+    change(remove) {
+      self.disk?.removeAll(for: uri) { $0.isOutdated(byResponse: response, to: request) }
+    }
+  }
+
   /// Deletes the files of stored responses that `response` supersedes. Otherwise the cache would serve these files after `response`
   /// has been evicted from memory. Must be called on the files' queue.
   private func removeFiles(supersededBy response: StoredResponse, to request: CacheRequest) {

@@ -215,6 +215,27 @@ import Testing
     }
   }
 
+  @Test(
+    "a newer response that HTTP's rules don't permit storing removes the stored response, but an error response doesn't",
+    arguments: [0, 10_000_000])
+  func unstorableReplacement(memory: Int) async throws {
+    try await withCache(memory: memory, disk: 1_000_000) { fixture async throws in
+      for (path, fields, status) in [
+        ("/a", ["Cache-Control": "no-store"], 200), ("/b", ["Vary": "*"], 200),
+        ("/c", ["Cache-Control": "no-store"], 500),
+      ] as [(String, Fields, Int)] {
+        fixture.script.on(path, "one")
+        try await fixture.load(path)
+        fixture.cache.stores.waitForFiles {}
+        fixture.script.on(path, "two", fields, status: status)
+        try await fixture.load(path, policy: .reloadIgnoringLocalCacheData)
+        #expect(try await fixture.load(path).text == (status == 500 ? "one" : "two"))
+      }
+      fixture.cache.stores.waitForFiles {}
+      #expect(fixture.directory.records.count == 1)
+    }
+  }
+
   @Test("the delegate isn't asked about storing a response that is too large for the cache and has more than 4 MiB")
   func longBodies() async throws {
     let decider = Decider { $0 }
