@@ -70,9 +70,9 @@ package enum StoreDecision: Sendable, Equatable {
   ///
   /// The response must be final. It must not depend on the request's credentials for the origin (401) or a proxy (407), or on its
   /// Range (206, 416), conditions (304, 412) or expectation (417). If a 401 were stored, the cache would serve it for the same
-  /// request with credentials.
+  /// request with credentials. Caches must not store 428, 429, 431 and 511 (RFC 6585).
   private static func isStorable(_ status: Int) -> Bool {
-    status >= 200 && ![206, 304, 401, 407, 412, 416, 417].contains(status)
+    status >= 200 && ![206, 304, 401, 407, 412, 416, 417, 428, 429, 431, 511].contains(status)
   }
 
   /// Returns whether the cache understands the status code, as must-understand requires: it implements the code's requirements for

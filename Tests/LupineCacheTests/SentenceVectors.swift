@@ -1,4 +1,4 @@
-// SentenceVectors: the normative sentences of RFC 9111 §3 to §5 and RFC 5861 that apply to a private cache, each with the
+// SentenceVectors: the normative sentences of RFC 9111 §3 to §5, RFC 5861 and RFC 6585 that apply to a private cache, each with the
 // test that fails without its rule. The edits in Tests/Mutants/cache-rules.txt remove the rules one by one. Sentences for shared
 // caches, senders and intermediaries are left out, and those about optional features that the cache lacks, such as combining
 // partial responses.
@@ -245,5 +245,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("RFC 5861 §4", "SHOULD NOT serve a response that is staler than the limit", afterError),
     Sentence("RFC 5861 §4", "applies to one request or to all requests for the response", afterError),
     Sentence("RFC 5861 §4", "stale responses SHOULD still be visibly stale, by their Age", afterError),
+    // Sentences of RFC 6585.
+    Sentence("RFC 6585 §3 to §6", "responses with 428, 429, 431 and 511 MUST NOT be stored", storing),
   ]
 }
