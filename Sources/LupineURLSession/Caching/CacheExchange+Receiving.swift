@@ -156,10 +156,11 @@ extension CacheExchange {
     if case .store(let response) = decision, isTrusted, isWanted || receiver == nil, response.isWorthStoring {
       // The delegate decides about the task's final response later, and that decision may make the response reusable.
       let isDecidedLater = isWanted && !response.isRedirect
-      if !isDecidedLater, !response.isReusable(under: request.policy) {
-        stores.removeSuperseded(by: response, to: request)
-      } else if head.fields.announcedByteCount <= storedBytesMax {
+      let isUseful = isDecidedLater || response.isReusable(under: request.policy)
+      if isUseful, head.fields.announcedByteCount <= storedBytesMax {
         passed.response = response
+      } else {
+        stores.removeSuperseded(by: response, to: request)
       }
     } else if isTrusted, decision.outdatesStored(status: head.status), !found.isEmpty || stores.mayHaveFiles(of: uri) {
       stores.removeOutdated(byResponse: head.fields, to: request)
@@ -191,13 +192,13 @@ extension CacheExchange {
   }
 
   func receive(body bytes: borrowing Span<UInt8>) {
-    let (isWanted, stopped) = state.withLock { state -> (Bool, StoppedStoring?) in
+    let (isWanted, stopped) = state.withLock { state -> (Bool, (work: StoppedStoring, response: StoredResponse?)?) in
       guard case .forwarding(var network) = state.phase, case .pass(var passed) = network.use else {
         return (false, nil)
       }
       guard passed.response != nil else { return (passed.isWanted, nil) }
       guard passed.body.count + bytes.count <= storedBytesMax(of: passed) else {
-        return (passed.isWanted, state.stopStoring(isWanted: passed.isWanted))
+        return (passed.isWanted, (state.stopStoring(isWanted: passed.isWanted), passed.response))
       }
       // The state's reference to the body is removed before the body is changed. Otherwise the body would be copied (copy on
       // write).
@@ -210,7 +211,8 @@ extension CacheExchange {
     }
     if let stopped {
       if isCollapsible { cache.note(uri, isShared: false) }
-      stopped.complete()
+      if let response = stopped.response { stores.removeSuperseded(by: response, to: request) }
+      stopped.work.complete()
     }
     if isWanted { receiver?.receive(body: bytes) }
   }

@@ -35,13 +35,14 @@ final class StorableResponse: Sendable {
   var isRedirect: Bool { response.isRedirect }
 
   /// Stores `chosen`, the response that the delegate returned in place of `proposed`. Both may be the same. Stores nothing if
-  /// `chosen` is nil. If `isDecided` is true, the program has decided to store the response. Then it is stored even if only
-  /// requests with a policy that accepts responses of any age can get it.
+  /// `chosen` is nil, and removes the older response that this one would have replaced. If `isDecided` is true, the program has
+  /// decided to store the response. Then it is stored even if only requests with a policy that accepts responses of any age can get
+  /// it.
   func store(_ chosen: CachedURLResponse?, isDecided: Bool = false) {
     defer { lead?.end(.stored) }
     guard let chosen, chosen.storagePolicy != .notAllowed else {
       if isCollapsible { cache.note(request.uri.cacheKey, isShared: false) }
-      return
+      return cache.stores.removeSuperseded(by: response, to: request)
     }
     if chosen.response === head, chosen.data.count == proposed.data.count {
       store(chosen, as: response, isDecided: isDecided)
