@@ -86,14 +86,14 @@ package enum StoreDecision: Sendable, Equatable {
 }
 
 extension StoreDecision {
-  /// Returns whether the response isn't stored although it is a complete newer version of the resource, so that the stored responses
-  /// for which `isOutdated` returns true must be removed. True for a response with a status code of 2xx or 3xx whose fields, or the
-  /// request's no-store, don't permit storing it.
+  /// Returns whether the response isn't stored although it is a newer version of the resource, so that the stored responses for
+  /// which `isOutdated` returns true must be removed. True for a response with a status code of 2xx that no-store or Vary keeps from
+  /// being stored. A redirect or an error, for example of a captive portal, may be temporary.
   package func outdatesStored(status: Int) -> Bool {
-    guard case .refuse(let refusal) = self, (200..<400).contains(status) else { return false }
+    guard case .refuse(let refusal) = self, (200..<300).contains(status) else { return false }
     return switch refusal {
-    case .noStore, .notCacheable, .vary: true
-    case .method, .status: false
+    case .noStore, .vary: true
+    case .method, .status, .notCacheable: false
     }
   }
 }

@@ -80,12 +80,13 @@ import Testing
   }
 
   @Test(
-    "a response that isn't stored makes the stored response outdated if it is complete and has a status of 2xx or 3xx",
+    "a response that no-store or Vary keeps from being stored makes the stored response outdated if its status is 2xx",
     arguments: [
       (Row(response: ["Cache-Control: no-store"]), true), (Row(response: ["Vary: *"]), true),
-      (Row(request: ["Cache-Control: no-store"]), true), (Row(status: 302), true),
+      (Row(request: ["Cache-Control: no-store"]), true), (Row(status: 202), false), (Row(status: 302), false),
       (Row(), false), (Row(response: ["Cache-Control: max-age=60"]), false),
       (Row(method: "HEAD"), false), (Row(status: 206), false), (Row(status: 304), false),
+      (Row(status: 302, response: ["Cache-Control: no-store"]), false),
       (Row(status: 404, response: ["Cache-Control: no-store"]), false),
       (Row(status: 500, response: ["Cache-Control: no-store"]), false),
     ])
