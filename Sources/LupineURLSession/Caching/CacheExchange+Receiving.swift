@@ -198,7 +198,8 @@ extension CacheExchange {
       }
       guard passed.response != nil else { return (passed.isWanted, nil) }
       guard passed.body.count + bytes.count <= storedBytesMax(of: passed) else {
-        return (passed.isWanted, (state.stopStoring(isWanted: passed.isWanted), passed.response))
+        let work = state.stopStoring(isWanted: passed.isWanted)
+        return (passed.isWanted, (work: work, response: passed.response))
       }
       // The state's reference to the body is removed before the body is changed. Otherwise the body would be copied (copy on
       // write).

@@ -3,6 +3,7 @@
 import Foundation
 import LupineCache
 import LupineCacheStore
+import LupineEngine
 import Synchronization
 
 /// A stored response that a lookup for a URI has found.
