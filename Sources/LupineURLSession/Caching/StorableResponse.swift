@@ -76,7 +76,11 @@ final class StorableResponse: Sendable {
   }
 
   private func store(_ content: CachedURLResponse, as stored: StoredResponse, isDecided: Bool) {
-    guard !isInvalidated else { return }
+    guard !isInvalidated else {
+      // One of the requests that wait for this response is sent instead, and the others wait for the response to it.
+      lead?.end(.canceled)
+      return
+    }
     if isCollapsible {
       cache.note(request.uri.cacheKey, isShared: request.isServed(by: stored, now: cache.stores.now))
     }

@@ -31,6 +31,26 @@ import Testing
     }
   }
 
+  @Test("requests that wait for a response that isn't stored because of an unsafe request share one new response")
+  func waiting() async throws {
+    try await withCache { fixture async throws in
+      let gate = Gate()
+      defer { gate.open() }
+      fixture.script.on("/a") { request, number in
+        if number == 0 { gate.waitBlocking() }
+        return Self.reply(to: request, "\(number)")
+      }
+      let texts: [String] = try await withThrowingTaskGroup(of: String.self) { group in
+        for _ in 0..<4 { group.addTask { try await fixture.load().text } }
+        #expect(await settles { fixture.session.client.cache?.waiterCount == 3 && fixture.script.count == 1 })
+        try await fixture.load("/a", [:], "POST")
+        gate.open()
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(texts.sorted() == ["0", "2", "2", "2"] && fixture.script.count == 3)
+    }
+  }
+
   @Test(
     "a 304 that arrives after an unsafe request doesn't bring the removed response back", arguments: [0, 10_000_000])
   func validatedBefore(disk: Int) async throws {
