@@ -87,8 +87,8 @@ package enum StoreDecision: Sendable, Equatable {
 
 extension StoreDecision {
   /// Returns whether the response isn't stored although it is a newer version of the resource, so that the stored responses for
-  /// which `isOutdated` returns true must be removed. True for a response with a status code of 2xx that no-store or Vary keeps from
-  /// being stored. A redirect or an error, for example of a captive portal, may be temporary.
+  /// which `isOutdated` returns true must be removed. True for a response with a status code of 2xx that isn't stored because of
+  /// no-store or Vary. A redirect or an error, for example of a captive portal, may be temporary.
   package func outdatesStored(status: Int) -> Bool {
     guard case .refuse(let refusal) = self, (200..<300).contains(status) else { return false }
     return switch refusal {
@@ -114,7 +114,8 @@ extension StoredResponse {
     partition == new.partition && selectingFields.match(request.fields)
   }
 
-  /// Returns whether a later response to `request`, with the fields `response`, would replace this stored response if it were stored.
+  /// Returns whether a later response to `request`, with the fields `response`, would replace this stored response if the later one
+  /// were stored.
   package func isOutdated(byResponse response: Fields, to request: CacheRequest) -> Bool {
     partition == request.partition(of: response) && selectingFields.match(request.fields)
   }

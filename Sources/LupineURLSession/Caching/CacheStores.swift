@@ -241,8 +241,8 @@ final class CacheStores: Sendable {
     change(remove) { self.removeFiles(supersededBy: response, to: request) }
   }
 
-  /// Removes the stored responses that a later response to `request`, with the fields `response`, has made outdated. Called if HTTP's
-  /// rules don't permit storing that response.
+  /// Removes the stored responses that a later response to `request`, with the fields `response`, has made outdated. Called if
+  /// HTTP's rules don't permit storing that response.
   func removeOutdated(byResponse response: Fields, to request: CacheRequest) {
     let uri = request.uri.cacheKey
     let remove = {
@@ -315,8 +315,8 @@ final class CacheStores: Sendable {
     }
   }
 
-  /// Removes the stored responses for a URI after a successful unsafe request. Also makes sessions discard the responses to requests
-  /// for the URI that have already been sent.
+  /// Removes the stored responses for a URI after a successful unsafe request. Responses to requests for the URI that have already
+  /// been sent won't be stored.
   func invalidate(_ uri: String) {
     invalidations.add(uri)
     removeAll(for: uri)

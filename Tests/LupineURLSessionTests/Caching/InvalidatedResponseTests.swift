@@ -1,4 +1,4 @@
-// InvalidationTests: responses that arrive after an unsafe request, but were requested before it (RFC 9111 §4.4).
+// InvalidatedResponseTests: responses that arrive after an unsafe request, but were requested before it (RFC 9111 §4.4).
 
 import LupineEngine
 import LupineOrigin
@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineURLSession
 
-@Suite(.timeLimit(.minutes(10))) struct InvalidationTests {
+@Suite(.timeLimit(.minutes(10))) struct InvalidatedResponseTests {
   @Test(
     "a response that arrives after an unsafe request, but was requested before, isn't stored",
     arguments: [0, 10_000_000])
