@@ -103,7 +103,9 @@ private struct CacheChoice {
         return forward(.conditions, selected: selected)
       }
       let hit = CacheHit(index: selected, reason: reason, response: response)
-      return reason == .staleWhileRevalidate ? .serveWhileRevalidating(hit, revalidation(of: selected)) : .serve(hit)
+      // After only-if-cached, the cache sends no request for the caller, not even in the background.
+      guard reason == .staleWhileRevalidate, !directives.flags.contains(.onlyIfCached) else { return .serve(hit) }
+      return .serveWhileRevalidating(hit, revalidation(of: selected))
     }
   }
 

@@ -191,9 +191,11 @@ private struct HeadComparison {
   }
 
   /// Returns whether the stored response has the same ETag, Last-Modified and Content-Length as the HEAD response. Ignores fields
-  /// that the HEAD response lacks.
+  /// that the HEAD response lacks. A HEAD response without validators doesn't match an invalidated response, because it can't
+  /// confirm that response.
   private func matches(_ stored: StoredResponse) -> Bool {
-    ["ETag", "Last-Modified", "Content-Length"].allSatisfy { name in
+    guard stored.state == .valid || fields.contains("ETag") || fields.contains("Last-Modified") else { return false }
+    return ["ETag", "Last-Modified", "Content-Length"].allSatisfy { name in
       !fields.contains(name) || fields.valueBytes(name) == stored.fields.valueBytes(name)
     }
   }

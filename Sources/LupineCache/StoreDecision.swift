@@ -68,18 +68,32 @@ package enum StoreDecision: Sendable, Equatable {
 
   /// Returns whether a response with the status code can answer other requests for the URI.
   ///
-  /// The response must be final. It must not depend on a proxy (407), or on the request's Range (206, 416), conditions (304, 412)
-  /// or expectation (417).
+  /// The response must be final. It must not depend on the request's credentials for the origin (401) or a proxy (407), or on its
+  /// Range (206, 416), conditions (304, 412) or expectation (417). If a 401 were stored, the cache would serve it for the same
+  /// request with credentials. Caches must not store 428, 429, 431 and 511 (RFC 6585).
   private static func isStorable(_ status: Int) -> Bool {
-    status >= 200 && ![206, 304, 407, 412, 416, 417].contains(status)
+    status >= 200 && ![206, 304, 401, 407, 412, 416, 417, 428, 429, 431, 511].contains(status)
   }
 
   /// Returns whether the cache understands the status code, as must-understand requires: it implements the code's requirements for
   /// caches (RFC 9111 §5.2.2.3).
   private static func understands(_ status: Int) -> Bool {
     switch status {
-    case 200, 203, 204, 300, 301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 410, 414, 500, 501, 502, 503, 504: true
+    case 200, 203, 204, 300, 301, 302, 303, 307, 308, 400, 403, 404, 405, 410, 414, 500, 501, 502, 503, 504: true
     default: false
+    }
+  }
+}
+
+extension StoreDecision {
+  /// Returns whether the response isn't stored although it is a newer version of the resource, so that the stored responses for
+  /// which `isOutdated` returns true must be removed. True for a response with a status code of 2xx that isn't stored because of
+  /// no-store or Vary. A redirect or an error, for example of a captive portal, may be temporary.
+  package func outdatesStored(status: Int) -> Bool {
+    guard case .refuse(let refusal) = self, (200..<300).contains(status) else { return false }
+    return switch refusal {
+    case .noStore, .vary: true
+    case .method, .status, .notCacheable: false
     }
   }
 }
@@ -98,6 +112,12 @@ extension StoredResponse {
   /// the stored response, and both responses belong to the same partition.
   package func isSuperseded(by new: StoredResponse, to request: CacheRequest) -> Bool {
     partition == new.partition && selectingFields.match(request.fields)
+  }
+
+  /// Returns whether a later response to `request`, with the fields `response`, would replace this stored response if the later one
+  /// were stored.
+  package func isOutdated(byResponse response: Fields, to request: CacheRequest) -> Bool {
+    partition == request.partition(of: response) && selectingFields.match(request.fields)
   }
 }
 

@@ -119,6 +119,14 @@ import Testing
     #expect(CacheDecision.decide(try .get(["Cache-Control: only-if-cached"]), [], at: 0) == .gatewayTimeout)
   }
 
+  @Test("a stale response is served without a revalidation in the background if the request has only-if-cached")
+  func onlyIfCachedWhileStale() throws {
+    let response = try stored(["Cache-Control: max-age=60, stale-while-revalidate=10", "ETag: \"a\""])
+    let decision = CacheDecision.decide(try .get(["Cache-Control: only-if-cached"]), [response], at: 65)
+    #expect(decision.hit?.reason == .staleWhileRevalidate)
+    #expect(decision.forwarding == nil)
+  }
+
   @Test("the cache doesn't answer a GET request with content")
   func contentOfRequest() throws {
     var request = try CacheRequest.get()

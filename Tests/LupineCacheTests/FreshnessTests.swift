@@ -28,6 +28,9 @@ import Testing
       Lifetime(lines: ["CDN-Cache-Control: max-age=60"], lifetime: .unknown),
       Lifetime(lines: ["Cache-Control: max-age=2147483649"], lifetime: .maxAge(2_147_483_648)),
       Lifetime(lines: ["Cache-Control: max-age=99999999999999999999999"], lifetime: .maxAge(2_147_483_648)),
+      // A quoted string isn't searched for directives.
+      Lifetime(lines: ["Cache-Control: x=\"max-age=3600\", max-age=60"], lifetime: .maxAge(60)),
+      Lifetime(lines: ["Cache-Control: max-age=\"60\", x=\"max-age=3600\""], lifetime: .maxAge(60)),
       // If a directive or a field is repeated, the first value is used.
       Lifetime(lines: ["Cache-Control: max-age=60, max-age=3600"], lifetime: .maxAge(60)),
       Lifetime(lines: ["Cache-Control: max-age=60", "Cache-Control: max-age=1"], lifetime: .maxAge(60)),
@@ -37,6 +40,8 @@ import Testing
       Lifetime(lines: ["Cache-Control: max-age=", "Expires: \(date(60))"], lifetime: .invalid),
       Lifetime(lines: ["Cache-Control: max-age=-1", "Expires: \(date(60))"], lifetime: .invalid),
       Lifetime(lines: ["Cache-Control: max-age=1.5", "Expires: \(date(60))"], lifetime: .invalid),
+      Lifetime(lines: ["Cache-Control: max-age=60a", "Expires: \(date(60))"], lifetime: .invalid),
+      Lifetime(lines: ["Cache-Control: max-age=60; public", "Expires: \(date(60))"], lifetime: .invalid),
       Lifetime(lines: ["Cache-Control: max-age='60'", "Expires: \(date(60))"], lifetime: .invalid),
       Lifetime(lines: ["Cache-Control: max-age =60", "Expires: \(date(60))"], lifetime: .invalid),
       Lifetime(lines: ["Cache-Control: max-age= 60", "Expires: \(date(60))"], lifetime: .invalid),
@@ -45,6 +50,10 @@ import Testing
       Lifetime(lines: ["Expires: Thu, 18 Aug 2050 02:01:18 +0000"], lifetime: .invalid),
       Lifetime(lines: ["Expires: Thu, 18 Aug 2050 2:01:18 GMT"], lifetime: .invalid),
       Lifetime(lines: ["Expires: 18 Aug 2050 02:01:18 GMT"], lifetime: .invalid),
+      Lifetime(lines: ["Expires: Thu, 18 Aug 50 02:01:18 GMT"], lifetime: .invalid),
+      Lifetime(lines: ["Expires: Thu, 18-Aug-2050 02:01:18 GMT"], lifetime: .invalid),
+      Lifetime(lines: ["Expires: Thu, 18  Aug  2050 02:01:18 GMT"], lifetime: .invalid),
+      Lifetime(lines: ["Expires: Thu 18 Aug 2050 02:01:18 GMT"], lifetime: .invalid),
       Lifetime(lines: ["Expires: \(date(-60))"], lifetime: .expires(0)),
       Lifetime(lines: ["Expires: \(date(60))"], sent: -30, lifetime: .expires(90)),
       // Dates in all of HTTP's formats, with any letter case.

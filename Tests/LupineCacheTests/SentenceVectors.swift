@@ -1,4 +1,4 @@
-// SentenceVectors: the normative sentences of RFC 9111 §3 to §5 and RFC 5861 that apply to a private cache, each with the
+// SentenceVectors: the normative sentences of RFC 9111 §3 to §5, RFC 5861 and RFC 6585 that apply to a private cache, each with the
 // test that fails without its rule. The edits in Tests/Mutants/cache-rules.txt remove the rules one by one. Sentences for shared
 // caches, senders and intermediaries are left out, and those about optional features that the cache lacks, such as combining
 // partial responses.
@@ -213,6 +213,9 @@ struct Sentence: Sendable, CustomTestStringConvertible {
       "if a request has no-store, neither a 304 nor a response to HEAD updates the stored response"),
     Sentence("5.2.1.5", "no-store doesn't apply to a response that is already stored", serving, byAbsence: true),
     Sentence("5.2.1.7", "only-if-cached: a stored response or 504", serving),
+    Sentence(
+      "5.2.1.7", "the client only wishes to obtain a stored response",
+      "a stale response is served without a revalidation in the background if the request has only-if-cached"),
     Sentence("5.2.2.1", "max-age: stale after the seconds", lifetime),
     Sentence("5.2.2.2", "must-revalidate: MUST NOT reuse a stale response without validation", serving),
     Sentence("5.2.2.2", "must-revalidate: an error if the origin can't be reached", afterError),
@@ -242,5 +245,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("RFC 5861 §4", "SHOULD NOT serve a response that is staler than the limit", afterError),
     Sentence("RFC 5861 §4", "applies to one request or to all requests for the response", afterError),
     Sentence("RFC 5861 §4", "stale responses SHOULD still be visibly stale, by their Age", afterError),
+    // Sentences of RFC 6585.
+    Sentence("RFC 6585 §3 to §6", "responses with 428, 429, 431 and 511 MUST NOT be stored", storing),
   ]
 }

@@ -34,10 +34,16 @@ import Testing
       Row(status: 103, response: ["Cache-Control: max-age=60"], refusal: .status),
       Row(status: 206, response: ["Cache-Control: max-age=60"], refusal: .status),
       Row(status: 304, response: ["Cache-Control: max-age=60"], refusal: .status),
+      Row(status: 401, response: ["Cache-Control: max-age=60"], refusal: .status),
+      Row(request: ["Authorization: Basic eA=="], status: 401, response: ["Expires: \(date(60))"], refusal: .status),
       Row(status: 407, response: ["Cache-Control: max-age=60"], refusal: .status),
       Row(status: 412, response: ["Cache-Control: max-age=60"], refusal: .status),
       Row(status: 416, response: ["Cache-Control: max-age=60"], refusal: .status),
       Row(status: 417, response: ["Cache-Control: max-age=60"], refusal: .status),
+      Row(status: 428, response: ["Cache-Control: max-age=60"], refusal: .status),
+      Row(status: 429, response: ["Cache-Control: max-age=60"], refusal: .status),
+      Row(status: 431, response: ["Cache-Control: max-age=60"], refusal: .status),
+      Row(status: 511, response: ["Cache-Control: max-age=60"], refusal: .status),
       Row(status: 599, response: ["Cache-Control: max-age=60"]),
       Row(status: 599, response: ["Cache-Control: max-age=60, must-understand"], refusal: .status),
       Row(status: 302, refusal: .notCacheable),
@@ -71,6 +77,33 @@ import Testing
     let decision = StoreDecision.decide(row.response, status: row.status, to: request)
     #expect(decision.refusal == row.refusal)
     #expect((decision.stored == nil) == (row.refusal != nil))
+  }
+
+  @Test(
+    "a response that no-store or Vary keeps from being stored makes the stored response outdated if its status is 2xx",
+    arguments: [
+      (Row(response: ["Cache-Control: no-store"]), true), (Row(response: ["Vary: *"]), true),
+      (Row(request: ["Cache-Control: no-store"]), true), (Row(status: 202), false), (Row(status: 302), false),
+      (Row(), false), (Row(response: ["Cache-Control: max-age=60"]), false),
+      (Row(method: "HEAD"), false), (Row(status: 206), false), (Row(status: 304), false),
+      (Row(status: 302, response: ["Cache-Control: no-store"]), false),
+      (Row(status: 404, response: ["Cache-Control: no-store"]), false),
+      (Row(status: 500, response: ["Cache-Control: no-store"]), false),
+    ])
+  func outdating(_ row: Row, isOutdating: Bool) throws {
+    let request = try CacheRequest.get(row.request, method: row.method)
+    let decision = StoreDecision.decide(row.response, status: row.status, to: request)
+    #expect(decision.outdatesStored(status: row.status) == isOutdating)
+  }
+
+  @Test("a response that isn't stored makes only the stored responses outdated that it would have replaced")
+  func outdated() throws {
+    let english = try CacheRequest.get(["Accept-Language: en"])
+    let response = try stored(["Vary: Accept-Language"], to: english)
+    #expect(response.isOutdated(byResponse: [:], to: english))
+    #expect(!response.isOutdated(byResponse: [:], to: try .get(["Accept-Language: de"])))
+    // The personal response of one session doesn't replace the response that all sessions share.
+    #expect(!response.isOutdated(byResponse: ["Set-Cookie": "a=b"], to: english))
   }
 
   @Test("the cache doesn't store a response to a GET with content")

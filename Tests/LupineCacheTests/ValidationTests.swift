@@ -338,6 +338,18 @@ import Testing
     #expect(outcome?.updates == [StoredUpdate(index: 1, change: .invalidate)])
   }
 
+  @Test(
+    "a response to HEAD makes an invalidated response valid again only if it has a validator of that response",
+    arguments: [(["ETag: \"1\""], true), (["ETag: \"2\""], false), ([], false), (["Content-Length: 1000"], false)])
+  func headOfInvalidated(answer: [String], isUpdated: Bool) throws {
+    var response = try stored([stale, "ETag: \"1\"", "Content-Length: 1000"])
+    response.state = .invalidated
+    let outcome = try #require(
+      try ForwardingOutcome.answer(200, answer, to: .get(method: "HEAD"), [response], at: 1))
+    #expect((outcome.replacement?.state == .valid) == isUpdated)
+    #expect(outcome.updates.map { $0.change == .invalidate } == [!isUpdated])
+  }
+
   @Test("a response to HEAD with a different status code doesn't change the stored response")
   func headError() throws {
     let outcome = try ForwardingOutcome.answer(

@@ -179,6 +179,19 @@ struct CacheTests {
     }
   }
 
+  @Test("a newer response with no-store removes the stored response from the command's cache folder")
+  func newerNoStore() async throws {
+    try await withOrigin { _, number in
+      let fields: Fields = ["Cache-Control": number == 0 ? "max-age=0" : "no-store"]
+      return Reply(fields: fields, .bytes(Array("\(number)".utf8)))
+    } _: { origin, folder async throws in
+      #expect(try await lupine(["--cache", folder, origin.url]).output == "0")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
+      #expect(try await lupine(["--cache", folder, origin.url]).output == "1")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+    }
+  }
+
   @Test("with only-if-cached, an uncached URL gets a 504 without a request, and an unusable cache folder is an error")
   func unavailable() async throws {
     try await withOrigin { _, _ in

@@ -119,7 +119,11 @@ final class CachedFetch: ResponseSink {
       cached, status: head.status, fields: head.fields, times: times,
       bodyForm: head.isContentDecoded ? .decoded : .received)
     switch decision {
-    case .refuse(let reason): report(CacheReport.notStored(reason))
+    case .refuse(let reason):
+      report(CacheReport.notStored(reason))
+      if decision.outdatesStored(status: head.status) {
+        cache.store.removeAll(for: cached.uri.cacheKey) { $0.isOutdated(byResponse: head.fields, to: cached) }
+      }
     case .store(let response):
       guard response.partition == .anonymous else { return report(CacheReport.personal) }
       state.withLock { state in

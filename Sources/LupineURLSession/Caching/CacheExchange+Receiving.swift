@@ -40,6 +40,8 @@ struct NetworkExchange {
   let forwarding: Forwarding
   let found: [FoundResponse]
   let requestTime: Int64
+  /// The number of invalidations in the cache's log when the request was sent.
+  let invalidationCount: UInt64
   /// The engine's handle for the request. Nil until `submit` has returned.
   var handle: ExchangeHandle?
   var isCanceled = false
@@ -113,7 +115,7 @@ extension CacheExchange {
     switch outcome.answer {
     case .passOn:
       stores.apply(outcome.updates, to: network.found, of: uri)
-      return pass(head, times)
+      return pass(head, times, network.found)
     case .serveValidated(let index, let served):
       return answer(head, with: .serve(index: index, served, outcome.updates)) {
         let new = outcome.updates.first { $0.index == index }?.change.replacement
@@ -144,7 +146,7 @@ extension CacheExchange {
     return .discard
   }
 
-  private func pass(_ head: ResponseHead, _ times: ExchangeTimes) -> BodyDisposition {
+  private func pass(_ head: ResponseHead, _ times: ExchangeTimes, _ found: [FoundResponse]) -> BodyDisposition {
     let (disposition, isTrusted) = receiver?.accept(head) ?? (.discard, true)
     let isWanted = if case .deliver = disposition { true } else { false }
     let decision = StoreDecision(
@@ -154,11 +156,14 @@ extension CacheExchange {
     if case .store(let response) = decision, isTrusted, isWanted || receiver == nil, response.isWorthStoring {
       // The delegate decides about the task's final response later, and that decision may make the response reusable.
       let isDecidedLater = isWanted && !response.isRedirect
-      if !isDecidedLater, !response.isReusable(under: request.policy) {
-        stores.removeSuperseded(by: response, to: request)
-      } else if head.fields.announcedByteCount <= storedBytesMax {
+      let isUseful = isDecidedLater || response.isReusable(under: request.policy)
+      if isUseful, head.fields.announcedByteCount <= storedBytesMax {
         passed.response = response
+      } else {
+        stores.removeSuperseded(by: response, to: request)
       }
+    } else if isTrusted, decision.outdatesStored(status: head.status), !found.isEmpty || stores.mayHaveFiles(of: uri) {
+      stores.removeOutdated(byResponse: head.fields, to: request)
     }
     let response = passed.response
     set(.pass(passed))
@@ -187,13 +192,14 @@ extension CacheExchange {
   }
 
   func receive(body bytes: borrowing Span<UInt8>) {
-    let (isWanted, stopped) = state.withLock { state -> (Bool, StoppedStoring?) in
+    let (isWanted, stopped) = state.withLock { state -> (Bool, (work: StoppedStoring, response: StoredResponse?)?) in
       guard case .forwarding(var network) = state.phase, case .pass(var passed) = network.use else {
         return (false, nil)
       }
       guard passed.response != nil else { return (passed.isWanted, nil) }
       guard passed.body.count + bytes.count <= storedBytesMax(of: passed) else {
-        return (passed.isWanted, state.stopStoring(isWanted: passed.isWanted))
+        let work = state.stopStoring(isWanted: passed.isWanted)
+        return (passed.isWanted, (work: work, response: passed.response))
       }
       // The state's reference to the body is removed before the body is changed. Otherwise the body would be copied (copy on
       // write).
@@ -206,7 +212,8 @@ extension CacheExchange {
     }
     if let stopped {
       if isCollapsible { cache.note(uri, isShared: false) }
-      stopped.complete()
+      if let response = stopped.response { stores.removeSuperseded(by: response, to: request) }
+      stopped.work.complete()
     }
     if isWanted { receiver?.receive(body: bytes) }
   }
@@ -231,8 +238,7 @@ extension CacheExchange {
       let isComplete = if case .success = result { true } else { false }
       if isComplete, let response = passed.response {
         keep(
-          response.withBody(byteCount: UInt64(passed.body.count)), passed.body, isFinal: passed.isWanted,
-          replacing: network.selectedContent)
+          response.withBody(byteCount: UInt64(passed.body.count)), passed.body, of: network, isFinal: passed.isWanted)
       }
       end(result, metrics, .failed)
     case .serve(let index, let served, let updates):
@@ -262,22 +268,20 @@ extension CacheExchange {
     failure.isOutage && (failure.requestedAuthorities == nil || engineRequest.identityChoice != nil)
   }
 
-  /// Stores a complete response. The task's final response is passed to the receiver instead, because the task's delegate decides
-  /// whether to store it.
-  private func keep(
-    _ response: StoredResponse, _ body: Data, isFinal: Bool, replacing old: CachedURLResponse?
-  ) {
+  /// Stores a complete response to the attempt `network`. The task's final response is passed to the receiver instead, because the
+  /// task's delegate decides whether to store it.
+  private func keep(_ response: StoredResponse, _ body: Data, of network: NetworkExchange, isFinal: Bool) {
     guard let url else { return }
     let storable = StorableResponse(
       response, HTTPURLResponse(url: url, response), body, to: request, cache, state.withLock { $0.lead.take() },
-      isCollapsible: isCollapsible)
+      isCollapsible: isCollapsible, invalidationCount: network.invalidationCount)
     if isFinal, let receiver {
       receiver.keep(storable)
     } else {
       // The delegate isn't asked about this response. Therefore its decision about the stored response that this one replaces still
       // applies.
       let proposed = storable.proposed
-      let inherited = old.map {
+      let inherited = network.selectedContent.map {
         CachedURLResponse(
           response: proposed.response, data: proposed.data, userInfo: $0.userInfo, storagePolicy: $0.storagePolicy)
       }

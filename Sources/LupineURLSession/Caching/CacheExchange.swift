@@ -321,7 +321,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
       guard case .waiting(let forwarding, let found) = state.phase else { return nil }
       state.attemptCount += 1
       let network = NetworkExchange(
-        attempt: state.attemptCount, forwarding: forwarding, found: found, requestTime: stores.now)
+        attempt: state.attemptCount, forwarding: forwarding, found: found, requestTime: stores.now,
+        invalidationCount: stores.invalidations.count)
       state.phase = .forwarding(network)
       return (network, state.window)
     }

@@ -3,6 +3,7 @@
 import Foundation
 import LupineCache
 import LupineCacheStore
+import LupineEngine
 import Synchronization
 
 /// A stored response that a lookup for a URI has found.
@@ -72,6 +73,7 @@ final class CacheStores: Sendable {
   }
 
   let memory: MemoryStore<CachedURLResponse>
+  let invalidations = InvalidationLog()
   private let folder: @Sendable () -> String
   private let diskState: Mutex<DiskState>
   private let clock: @Sendable () -> Date
@@ -239,6 +241,19 @@ final class CacheStores: Sendable {
     change(remove) { self.removeFiles(supersededBy: response, to: request) }
   }
 
+  /// Removes the stored responses that a later response to `request`, with the fields `response`, has made outdated. Called if
+  /// HTTP's rules don't permit storing that response.
+  func removeOutdated(byResponse response: Fields, to request: CacheRequest) {
+    let uri = request.uri.cacheKey
+    let remove = {
+      self.memory.update(uri, where: { $0.isOutdated(byResponse: response, to: request) }, { _ in nil })
+    }
+    guard diskCapacity > 0 else { return remove() }
+    change(remove) {
+      self.disk?.removeAll(for: uri) { $0.isOutdated(byResponse: response, to: request) }
+    }
+  }
+
   /// Deletes the files of stored responses that `response` supersedes. Otherwise the cache would serve these files after `response`
   /// has been evicted from memory. Must be called on the files' queue.
   private func removeFiles(supersededBy response: StoredResponse, to request: CacheRequest) {
@@ -298,6 +313,13 @@ final class CacheStores: Sendable {
         }
       }
     }
+  }
+
+  /// Removes the stored responses for a URI after a successful unsafe request. Responses to requests for the URI that have already
+  /// been sent won't be stored.
+  func invalidate(_ uri: String) {
+    invalidations.add(uri)
+    removeAll(for: uri)
   }
 
   func removeAll(for uri: String) {

@@ -26,8 +26,8 @@ struct FlightTable<Member: Identifiable>: Sendable where Member: Sendable, Membe
     case stored
     /// The leader got no response that could answer the waiting requests.
     case failed
-    /// The caller has canceled the leader's request, so it isn't known whether its response could have answered the waiting
-    /// requests.
+    /// The caller has canceled the leader's request, or its response isn't stored because an unsafe request has invalidated it. The
+    /// response to another request could answer the waiting requests.
     case canceled
   }
 

@@ -98,12 +98,13 @@ final class SessionCache: Sendable {
     fields.first("Authorization").flatMap(digestProof) != nil
   }
 
-  /// Removes the stored responses that a response to an unsafe method invalidates (RFC 9111 §4.4), in all partitions.
+  /// Removes the stored responses that a response to an unsafe method invalidates (RFC 9111 §4.4), in all partitions. Responses to
+  /// requests for these URIs that are in flight won't be stored.
   func invalidate(after head: ResponseHead, to request: EngineRequest) {
     let targets = Invalidation.targets(
       of: CacheRequest(method: request.method, uri: request.uri, fields: request.fields, session: name),
       status: head.status, fields: head.fields)
-    for target in targets { stores.removeAll(for: target.cacheKey) }
+    for target in targets { stores.invalidate(target.cacheKey) }
   }
 
   // MARK: Requests in flight

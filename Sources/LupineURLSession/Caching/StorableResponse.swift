@@ -14,10 +14,12 @@ final class StorableResponse: Sendable {
   private let cache: SessionCache
   private let lead: Lead?
   private let isCollapsible: Bool
+  /// The number of invalidations in the cache's log when the request was sent.
+  private let invalidationCount: UInt64
 
   init(
     _ response: StoredResponse, _ head: HTTPURLResponse, _ body: Data, to request: CacheRequest, _ cache: SessionCache,
-    _ lead: Lead?, isCollapsible: Bool
+    _ lead: Lead?, isCollapsible: Bool, invalidationCount: UInt64
   ) {
     self.response = response
     self.head = head
@@ -25,6 +27,7 @@ final class StorableResponse: Sendable {
     self.cache = cache
     self.lead = lead
     self.isCollapsible = isCollapsible
+    self.invalidationCount = invalidationCount
     proposed = CachedURLResponse(response: head, data: body)
   }
 
@@ -32,13 +35,14 @@ final class StorableResponse: Sendable {
   var isRedirect: Bool { response.isRedirect }
 
   /// Stores `chosen`, the response that the delegate returned in place of `proposed`. Both may be the same. Stores nothing if
-  /// `chosen` is nil. If `isDecided` is true, the program has decided to store the response. Then it is stored even if only
-  /// requests with a policy that accepts responses of any age can get it.
+  /// `chosen` is nil, and removes the older response that this one would have replaced. If `isDecided` is true, the program has
+  /// decided to store the response. Then it is stored even if only requests with a policy that accepts responses of any age can get
+  /// it.
   func store(_ chosen: CachedURLResponse?, isDecided: Bool = false) {
     defer { lead?.end(.stored) }
     guard let chosen, chosen.storagePolicy != .notAllowed else {
       if isCollapsible { cache.note(request.uri.cacheKey, isShared: false) }
-      return
+      return cache.stores.removeSuperseded(by: response, to: request)
     }
     if chosen.response === head, chosen.data.count == proposed.data.count {
       store(chosen, as: response, isDecided: isDecided)
@@ -66,12 +70,24 @@ final class StorableResponse: Sendable {
     store(content, as: new, isDecided: isDecided)
   }
 
+  /// Whether an unsafe request for the URI has succeeded since this response was requested, so that the response may be outdated.
+  private var isInvalidated: Bool {
+    cache.stores.invalidations.mayContain(request.uri.cacheKey, after: invalidationCount)
+  }
+
   private func store(_ content: CachedURLResponse, as stored: StoredResponse, isDecided: Bool) {
+    guard !isInvalidated else {
+      // One of the requests that wait for this response is sent instead, and the others wait for the response to it.
+      lead?.end(.canceled)
+      return
+    }
     if isCollapsible {
       cache.note(request.uri.cacheKey, isShared: request.isServed(by: stored, now: cache.stores.now))
     }
     if isDecided || stored.isReusable(under: request.policy) {
       cache.stores.store(content, as: stored, to: request)
+      // The unsafe request may have succeeded after the check, and before the response was in the store.
+      if isInvalidated { cache.stores.removeAll(for: request.uri.cacheKey) }
     } else {
       cache.stores.removeSuperseded(by: stored, to: request)
     }

@@ -37,8 +37,13 @@ import Testing
 
   /// Starts a data task for the path, and waits for its end. Returns the delegate's calls for the task, in order.
   private func notes(_ decider: Decider, _ fixture: CacheFixture, _ path: String = "/a") async -> [String] {
+    await notes(decider, fixture, fixture.request(path))
+  }
+
+  /// Starts a data task for the request, and waits for its end. Returns the delegate's calls for the task, in order.
+  private func notes(_ decider: Decider, _ fixture: CacheFixture, _ request: URLRequest) async -> [String] {
     let before = decider.notes.all.count
-    fixture.session.dataTask(with: fixture.request(path)).resume()
+    fixture.session.dataTask(with: request).resume()
     #expect(await settles { decider.notes.all.dropFirst(before).last == "end" })
     return Array(decider.notes.all.dropFirst(before))
   }
@@ -212,6 +217,48 @@ import Testing
       fixture.cache.stores.waitForFiles {}
       #expect(fixture.directory.records.isEmpty)
       #expect(try await fixture.load().text == "two" && fixture.script.count == 3)
+    }
+  }
+
+  @Test(
+    "a newer response that HTTP's rules don't permit storing removes the stored response, but an error response doesn't",
+    arguments: [0, 10_000_000])
+  func unstorableReplacement(memory: Int) async throws {
+    try await withCache(memory: memory, disk: 1_000_000) { fixture async throws in
+      for (path, fields, status) in [
+        ("/a", ["Cache-Control": "no-store"], 200), ("/b", ["Vary": "*"], 200),
+        ("/c", ["Cache-Control": "no-store"], 500),
+      ] as [(String, Fields, Int)] {
+        fixture.script.on(path, "one")
+        try await fixture.load(path)
+        fixture.cache.stores.waitForFiles {}
+        fixture.script.on(path, "two", fields, status: status)
+        try await fixture.load(path, policy: .reloadIgnoringLocalCacheData)
+        #expect(try await fixture.load(path).text == (status == 500 ? "one" : "two"))
+      }
+      fixture.cache.stores.waitForFiles {}
+      #expect(fixture.directory.records.count == 1)
+    }
+  }
+
+  @Test("a newer response that is too long to be stored, or that the delegate refuses, removes the stored response")
+  func unstoredReplacement() async throws {
+    let decider = Decider { String(decoding: $0.data, as: UTF8.self) == "refused" ? nil : $0 }
+    try await withCache(memory: 100_000, delegate: decider) { fixture async throws in
+      let long = Array(repeating: UInt8(ascii: "x"), count: 5_001)
+      let contents: [(path: String, content: Reply.Content)] = [
+        ("/a", .bytes(long)), ("/b", .chunks([long], pause: .zero)), ("/c", .bytes(Array("refused".utf8))),
+      ]
+      for (path, content) in contents {
+        fixture.script.on(path) { _, number in
+          Reply(fields: ["Cache-Control": "max-age=60"], number == 0 ? .bytes([0x31]) : content)
+        }
+        _ = await notes(decider, fixture, path)
+        #expect(fixture.cache.cachedResponse(for: fixture.request(path)) != nil)
+        let reload = fixture.request(path, policy: .reloadIgnoringLocalCacheData)
+        _ = await notes(decider, fixture, reload)
+        #expect(fixture.cache.cachedResponse(for: fixture.request(path)) == nil)
+      }
     }
   }
 
