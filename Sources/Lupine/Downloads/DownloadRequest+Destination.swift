@@ -50,7 +50,7 @@ extension DownloadRequest {
   /// Moves the downloaded file from `location` to the request's destination. Called on the underlying queue.
   func didFinishDownloading(using task: URLSessionTask, to location: URL, _ fileManager: FileManager) {
     // A request that was cancelled without resume data must leave no file.
-    guard !isCancelled || downloaded.withLock({ $0.keepsFile }) else { return }
+    guard downloaded.withLock({ $0.leftover != .deleted }) else { return }
     let (url, options) =
       if let destination, let response { destination(location, response) } else {
         (Self.defaultDestinationURL(location), [] as Options)

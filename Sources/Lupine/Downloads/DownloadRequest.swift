@@ -27,13 +27,16 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     var fileURL: URL?
     var resumeData: Data?
     var validations: [Validation] = []
-    /// Whether the caller cancelled the request and requested resume data. If so, the part of the file received so far isn't
-    /// deleted.
-    var keepsFile = false
+    /// What the caller's cancellation does with the part of the file received so far, or nil if the caller hasn't cancelled the
+    /// request.
+    var leftover: Leftover?
     var resumeDataHandlers: [@Sendable (Data?) -> Void] = []
     /// The resume data from a failed attempt to resume the download, or nil. The next attempt starts from this data instead of the
     /// original resume data.
     var laterResumeData: Data?
+
+    /// What happens to the part of the file that a cancelled download has received: `kept` if the caller requested resume data.
+    enum Leftover { case kept, deleted }
   }
 
   /// The starting point of this download: a new request, or the resume data of an earlier download.
@@ -55,7 +58,11 @@ public final class DownloadRequest: Request, @unchecked Sendable {
   public var fileURL: URL? { downloaded.withLock { $0.fileURL } }
 
   /// The data for resuming the download after an interruption or a cancellation, or nil if there is no such data.
-  public var resumeData: Data? { downloaded.withLock { $0.resumeData } ?? error?.downloadResumeData }
+  public var resumeData: Data? {
+    let (data, leftover) = downloaded.withLock { ($0.resumeData, $0.leftover) }
+    // The error of a failed attempt contains resume data even if the request was then cancelled without resume data.
+    return leftover == .deleted ? nil : data ?? error?.downloadResumeData
+  }
 
   // MARK: Tasks
 
@@ -97,7 +104,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
   // MARK: Cancelling
 
-  /// Cancels the download, and deletes the part of the file received so far.
+  /// Cancels the download, and deletes the part of the file received so far, even if the download is waiting for a retry.
   @discardableResult
   public override func cancel() -> Self { cancel(producingResumeData: false) }
 
@@ -108,7 +115,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
   @discardableResult
   public func cancel(producingResumeData shouldProduceResumeData: Bool) -> Self {
     cancel { isFirst, _ in
-      if isFirst, shouldProduceResumeData { downloaded.withLock { $0.keepsFile = true } }
+      if isFirst { downloaded.withLock { $0.leftover = shouldProduceResumeData ? .kept : .deleted } }
     }
     return self
   }
@@ -124,7 +131,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     set(\.endIsQueued, to: true)
     cancel { isFirst, isRunning in
       downloaded.withLock { state in
-        if isFirst { state.keepsFile = true }
+        if isFirst { state.leftover = .kept }
         if isRunning { state.resumeDataHandlers.append(completionHandler) }
       }
       // Without a running task, the resume data no longer changes.
@@ -135,16 +142,23 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
   override func cancelTask(_ task: URLSessionTask) {
     guard let task = task as? URLSessionDownloadTask else { return task.cancel() }
-    task.cancel(keepingFile: downloaded.withLock { $0.keepsFile })
+    task.cancel(keepingFile: downloaded.withLock { $0.leftover == .kept })
+  }
+
+  override func discardLeftovers() {
+    let left = downloaded.withLock { state -> Data? in
+      guard state.leftover == .deleted else { return nil }
+      return state.resumeData.take()
+    }
+    if let left { URLSessionDownloadTask.removeFile(ofResumeData: left) }
   }
 
   override func taskDidEnd(with error: AFError?) {
-    let isCancelled = isCancelled
     let left = error?.downloadResumeData
     let (handlers, isUnwanted) = downloaded.withLock { state in
       defer { state.resumeDataHandlers = [] }
       // If the task had been interrupted before the request was cancelled, there is resume data that the caller may not want.
-      let isUnwanted = isCancelled && !state.keepsFile
+      let isUnwanted = state.leftover == .deleted
       state.resumeData = isUnwanted ? nil : left
       return (state.resumeDataHandlers, isUnwanted)
     }

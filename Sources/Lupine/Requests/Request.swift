@@ -169,6 +169,10 @@ public class Request: @unchecked Sendable {
     }
   }
 
+  /// Deletes what a failed attempt has left for the next one, because the request was cancelled without a running task. Called on
+  /// the underlying queue.
+  func discardLeftovers() {}
+
   /// Releases resources that the finished request no longer needs. Called before the response handlers are called.
   func cleanup() {}
 
@@ -279,7 +283,9 @@ public class Request: @unchecked Sendable {
     }
     switch transition.work {
     case .build: build(in: transition.session)
-    case .stopWaiting: stopWaiting()
+    case .stopWaiting:
+      discardLeftovers()
+      stopWaiting()
     case nil: break
     }
   }

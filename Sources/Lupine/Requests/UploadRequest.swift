@@ -68,7 +68,11 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
       root.perform(.immediate) { [self] in uploadMonitors?.request(self, didCreateUploadable: uploadable) }
     } catch {
       let error = error.asAFError(or: .createUploadableFailed(error: error))
-      root.perform(.immediate) { [self] in uploadMonitors?.request(self, didFailToCreateUploadableWithError: error) }
+      root.perform(.immediate) { [self] in
+        // The monitors may read the error. A request that has ended in the meantime keeps its own.
+        mutableState.withLock { $0.error = $0.error ?? error }
+        uploadMonitors?.request(self, didFailToCreateUploadableWithError: error)
+      }
       throw error
     }
   }

@@ -121,6 +121,46 @@ import Testing
     }
   }
 
+  /// The resume data that a caller requests when it cancels a download.
+  enum Wish: CaseIterable, Sendable { case none, inResponse, inClosure }
+
+  @Test(
+    "a download that is cancelled during a retry delay keeps the partial file only if resume data is requested",
+    arguments: Wish.allCases)
+  func cancelledInDelay(wish: Wish) async throws {
+    let resource = Resource()
+    try await withScripts([{ try resource.answer($0, on: $1, .cut(at: 70_000)) }]) { origin, requests in
+      try await withSession { session in
+        let left = Recorder<String?>()
+        let request = session.download(origin.url).retry(
+          using: Retrier { request, _, _, completion in
+            completion(.retryWithDelay(.infinity))
+            left.record((request as? DownloadRequest)?.resumeData.flatMap { try? ResumeData($0).path })
+          })
+        request.resume()
+        let path = try #require(await left.next() ?? nil)
+        #expect(FileManager.default.fileExists(atPath: path))
+        // The retrier's decision was enqueued on this queue before the path was recorded.
+        await session.rootQueue.drain()
+        let given = Recorder<Data?>()
+        switch wish {
+        case .none: request.cancel()
+        case .inResponse: request.cancel(producingResumeData: true)
+        case .inClosure: request.cancel { given.record($0) }
+        }
+        let response = await request.outcome()
+        // A cancellation doesn't replace an earlier error.
+        #expect((response.error?.underlyingError as? URLError)?.code == .networkConnectionLost && request.isCancelled)
+        #expect(request.retryCount == 0 && request.tasks.count == 1 && response.fileURL == nil)
+        #expect((response.leftPath == path) == (wish != .none) && response.resumeData == request.resumeData)
+        #expect(FileManager.default.fileExists(atPath: path) == (wish != .none))
+        if wish == .inClosure { #expect(await given.next() == .some(response.resumeData)) }
+        if wish != .none { try FileManager.default.removeItem(atPath: path) }
+        #expect(await requests.first(1).count == 1 && origin.requestCount == 1)
+      }
+    }
+  }
+
   @Test("a download whose serializer fails can be retried, and each response handler is called once")
   func retryAfterSerializer() async throws {
     try await withScripts([

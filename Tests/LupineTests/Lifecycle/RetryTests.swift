@@ -292,6 +292,34 @@ import Testing
     }
   }
 
+  @Test("a request that is suspended during a retry delay creates its next task, but isn't sent until it is resumed")
+  func suspendedInDelay() async throws {
+    let rounds = Atomic(0)
+    try await withServer { _ in
+      .text("here", status: rounds.add(1, ordering: .relaxed).newValue == 1 ? 503 : 200)
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url).validate()
+          .retry(
+            using: Retrier { request, _, _, completion in
+              request.suspend()
+              completion(.retryWithDelay(0.001))
+            })
+        let tasks = Recorder<URLSessionTask>()
+        request.onURLSessionTaskCreation(on: session.rootQueue) { tasks.record($0) }
+        let text = request.serializingString()
+        let second = await tasks.first(2).last
+        #expect(second?.state == .suspended && request.isSuspended && request.retryCount == 1)
+        // If the second attempt had been sent, this request would arrive after it.
+        #expect(await session.request(origin.url).serializingString().response.value == "here")
+        #expect(second?.state == .suspended && origin.requestCount == 2)
+        request.resume()
+        #expect(await text.response.value == "here")
+        #expect(request.tasks.count == 2 && origin.requestCount == 3)
+      }
+    }
+  }
+
   @Test("calling retryRequest for a request that hasn't failed has no effect")
   func uncalledFor() async throws {
     let (arrived, mayAnswer) = (Gate(), Gate())

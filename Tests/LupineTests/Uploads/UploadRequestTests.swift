@@ -177,6 +177,28 @@ import Testing
     }
   }
 
+  @Test("a monitor that is notified that an Uploadable couldn't be created can read the request's error")
+  func errorBeforeNotification() async throws {
+    try await withSession { session in
+      let (isMade, isHeard) = (Gate(), Gate())
+      let errors = Recorder<AFError?>()
+      let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "monitor"))
+      monitor.requestDidFailToCreateUploadableWithError = { request, _ in
+        errors.record(request.error)
+        isHeard.open()
+      }
+      let convertible = MadeUploadable {
+        isMade.open()
+        throw Mishap("nothing to send")
+      }
+      let request = UploadRequest(
+        try URLRequest(url: "http://127.0.0.1:1", method: .post), convertible, session, nil, .default)
+      request.eventMonitor(monitor).eventMonitor(SlowMonitor(after: isMade, until: isHeard))
+      #expect(await request.outcome().error?.isCreateUploadableError == true)
+      #expect(await errors.next()??.isCreateUploadableError == true)
+    }
+  }
+
   // MARK: Progress
 
   enum Kind: CaseIterable { case data, file, stream, multipart, multipartFile }
@@ -289,6 +311,23 @@ private final class Counter: Sendable {
   private let value = Atomic(0)
 
   func next() -> Int { value.add(1, ordering: .relaxed).newValue }
+}
+
+/// An event monitor that blocks the request's underlying queue until the monitors before it have processed the event: the first
+/// event after one gate is open blocks until another gate is open.
+private struct SlowMonitor: EventMonitor {
+  private let start: Gate
+  private let end: Gate
+
+  init(after start: Gate, until end: Gate) {
+    self.start = start
+    self.end = end
+  }
+
+  var queue: DispatchQueue {
+    if start.isOpen { end.waitBlocking() }
+    return .global()
+  }
 }
 
 /// A mock UploadableConvertible whose Uploadable is the result of a closure.
