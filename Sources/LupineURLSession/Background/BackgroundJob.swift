@@ -60,8 +60,9 @@ final class BackgroundJob: Sendable {
     self.record = record
     let description = record.description
     let needsCredentials = !description.omittedNames.isEmpty
-    state = Mutex(
-      State(request: description.request, needsCredentials: needsCredentials, response: record.answer?.response))
+    // Before the task has been resumed, a recorded response can only come from the caller's resume data.
+    let response = record.progress.stage == .created ? nil : record.answer?.response
+    state = Mutex(State(request: description.request, needsCredentials: needsCredentials, response: response))
   }
 
   /// Creates the background state of a task that has no record on disk, and that fails with `error` when it is resumed.

@@ -48,6 +48,7 @@ import Testing
       let laterSession = later.session(recorder)
       defer { laterSession.invalidateAndCancel() }
       let tasks = await laterSession.allTasks
+      #expect(tasks.map { $0.response == nil } == [true])
       tasks.first?.resume()
       #expect(await settles { recorder.events.completions.count == 1 && later.names.isEmpty })
       #expect(recorder.events.files == [content] && recorder.events.offsets == [4_000])
@@ -96,6 +97,24 @@ import Testing
     defer { session.invalidateAndCancel() }
     #expect(await settles { recorder.events.completions.count == 1 && folder.names.isEmpty })
     #expect(recorder.events.files == [new] && recorder.events.offsets == [5_000])
+  }
+
+  @Test("a restored upload whose file was moved or deleted fails without a request, and leaves no record")
+  func missingUpload() async throws {
+    let folder = SessionFolder()
+    try await withServer { _ in
+      .text("")
+    } _: { origin in
+      let path = folder.directory.appending(path: "moved").path
+      try folder.leave(
+        TransferDescription(kind: .upload(path: path), url: origin.url + "/r", method: "POST", fields: []),
+        Self.running)
+      let recorder = EventRecorder()
+      let session = folder.session(recorder)
+      defer { session.invalidateAndCancel() }
+      #expect(await settles { recorder.events.completions.count == 1 && folder.names.isEmpty })
+      #expect(recorder.events.completions.first?.error?.code == .fileDoesNotExist && origin.requestCount == 0)
+    }
   }
 
   @Test("a background download that is cancelled between two attempts produces resume data")
