@@ -175,6 +175,7 @@ extension BackgroundJob: DownloadRecorder {
       return
     }
     setResumeData(data)
+    noteAdopted(from: resumeData.path)
   }
 
   private func wrapping(

@@ -55,6 +55,23 @@ import Testing
     }
   }
 
+  @Test("resume data remains usable if a background session refuses its task because of a completion handler")
+  func refused() async throws {
+    let folder = SessionFolder()
+    let file = FileManager.default.temporaryDirectory.appending(path: DownloadFileName.random())
+    try Data(content[..<4_000]).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let data = try #require(try resumeData("http://127.0.0.1:9/r", path: file.path).serialized)
+    let session = folder.session(EventRecorder())
+    defer { session.invalidateAndCancel() }
+    let code: URLError.Code? = await firstValue { done in
+      let task = session.downloadTask(withResumeData: data) { _, _, error in done((error as? URLError)?.code) }
+      task.resume()
+    }
+    #expect(code == .unsupportedURL && folder.names.isEmpty)
+    #expect(try Data(contentsOf: file) == Data(content[..<4_000]))
+  }
+
   @Test("the response head that is recorded for resume data has no user information in its URL")
   func userInformation() throws {
     let data = try resumeData("http://user:secret@127.0.0.1/r", path: "/tmp/\(DownloadFileName.random())")
