@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test("a background task tries again if the process lacked resources, or if too many requests waited")
-  func lackOfResources() throws {
+  func lackOfResources() {
     let origin = Origin(scheme: .https, host: "a.test", port: 443)
     let codes: [(EngineError.Code, Bool)] = [(.outOfResources, true), (.tooManyWaiting, true), (.bodyTooLarge, false)]
     for (code, isTransient) in codes {

@@ -15,7 +15,7 @@ import Testing
 
   private func resumeData(_ url: String, path: String) throws -> ResumeData {
     ResumeData(
-      url: try #require(URL(string: url)), fields: Fields(), timeoutInterval: nil, handlesCookies: true,
+      url: try #require(URL(string: url)), fields: [:], timeoutInterval: nil, handlesCookies: true,
       mainDocumentURL: nil, validator: .entityTag("\"1\""), path: path, receivedByteCount: 4_000,
       totalByteCount: 10_000)
   }
