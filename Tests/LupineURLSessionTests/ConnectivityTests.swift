@@ -286,6 +286,39 @@ struct ConnectivityTests {
     await resumed.wait()
     withExtendedLifetime(wait) {}
   }
+
+  @Test("a report of a network watch that has ended doesn't resume a task that waits later")
+  func lateReport() async {
+    let handlers = Mutex<[NetworkSource.Handler]>([])
+    let source = NetworkSource(
+      current: { nil },
+      watch: { handler in
+        handlers.withLock { $0.append(handler) }
+        return Notes()
+      })
+    let list = PathWaiters(source: source)
+    let (outcomes, ended) = (Notes(), Gate())
+    _ = list.wait(attempts: 0, limit: nil, until: { $0?.hasRoute() ?? true }) { _ in }
+    for handler in handlers.withLock({ $0 }) { handler(TestNetwork.online) }
+    let wait = list.wait(attempts: 0, limit: .milliseconds(20), until: { $0?.hasRoute() ?? true }) {
+      outcomes.add("\($0)")
+      ended.open()
+    }
+    await ended.wait()
+    withExtendedLifetime(wait) {}
+    #expect(outcomes.all == ["timedOut"])
+  }
+
+  @Test("the cost of starting to wait for a network doesn't grow with the number of waiters", .timeLimit(.minutes(1)))
+  func manyWaiters() {
+    let network = TestNetwork(TestNetwork.offline)
+    let list = PathWaiters(source: network.source)
+    let waits = (0..<20_000).map { _ in
+      list.wait(attempts: 0, limit: .seconds(3600), until: { $0?.hasRoute() ?? true }) { _ in }
+    }
+    #expect(network.watcherCount == 1)
+    withExtendedLifetime(waits) {}
+  }
 }
 
 @Suite("NWPathMonitor", .timeLimit(.minutes(10)))

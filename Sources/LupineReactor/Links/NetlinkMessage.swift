@@ -11,7 +11,7 @@ package enum NetlinkMessage: Sendable, Hashable {
   case route(NetworkRoute)
   /// The kernel has sent all messages of the dump.
   case done
-  /// The request has failed with `code`, a value of errno.
+  /// The request has failed with `code`, a value of errno. A dump may fail after some of its messages.
   case failed(code: Int32)
   /// A link, address or route changed during the dump, so the messages of the dump may contradict each other.
   case interrupted
@@ -88,7 +88,7 @@ extension NetlinkMessage {
     _ type: UInt16, _ payload: NetlinkBytes, _ keepsCached: Bool
   ) throws(SystemError) -> NetlinkMessage? {
     switch Int(type) {
-    case Int(NLMSG_DONE): .done
+    case Int(NLMSG_DONE): end(payload)
     // struct nlmsgerr: error 4, then the request's header. 0 is an acknowledgement.
     case Int(NLMSG_ERROR): .failed(code: 0 &- (try payload.integer(Int32.self, at: 0)))
     case Int(RTM_NEWLINK): .link(try NetworkLink(payload))
@@ -96,6 +96,13 @@ extension NetlinkMessage {
     case Int(RTM_NEWROUTE): try NetworkRoute(payload, keepsCached).map { .route($0) }
     default: nil
     }
+  }
+
+  /// Parses the payload of the message that ends a dump. It is 0, or a negative error if the dump is incomplete. An emulated kernel
+  /// may send no payload.
+  private static func end(_ payload: NetlinkBytes) -> NetlinkMessage {
+    let status = (try? payload.integer(Int32.self, at: 0)) ?? 0
+    return status < 0 ? .failed(code: 0 &- status) : .done
   }
 }
 

@@ -71,6 +71,12 @@ final class BackgroundDownloadTask: URLSessionDownloadTask, BackgroundTask, @unc
 
   override func willDeliverFile() { job.noteDelivery() }
 
+  /// The resume data for the partial file of an attempt that has failed, of an earlier process or of the caller's resume data, if the
+  /// next attempt hasn't opened that file yet.
+  override func resumeDataBetweenAttempts() -> Data? {
+    job.request.flatMap { job.resumeData(for: $0) }?.serialized
+  }
+
   override func moveFile(of resumeData: Data) -> Data? { job.moveBody(of: resumeData) }
 
   // MARK: Restoring
@@ -154,15 +160,22 @@ extension BackgroundJob: DownloadRecorder {
     return data.serialized
   }
 
-  /// Moves the partial file of the caller's resume data into the background session's folder, where the task continues the
-  /// download. If the file can't be moved, the download starts from the beginning.
+  /// Moves the partial file of the caller's resume data into the background session's folder, where this process or a later one
+  /// continues the download. If the file can't be moved, the download starts from the beginning.
   func adopt(_ resumeData: ResumeData) {
-    guard let record else { return }
+    // Bytes beyond those that the resume data counts are removed, because a later process counts all bytes of the file.
+    guard let record, let file = try? DownloadFile.reopen(resumeData), (try? file.keep()) != nil else { return }
     var data = resumeData
     data.path = record.bodyPath
+    // The head is recorded before the file is moved. Otherwise, a later process couldn't continue the file.
+    try? record.setAnswer(TransferAnswer(resumeData))
     let source = URL(filePath: resumeData.path)
-    guard (try? DownloadDestination(url: URL(filePath: data.path)).move(from: source)) != nil else { return }
+    guard (try? DownloadDestination(url: URL(filePath: data.path)).move(from: source)) != nil else {
+      try? record.removeAnswer()
+      return
+    }
     setResumeData(data)
+    noteAdopted(from: resumeData.path)
   }
 
   private func wrapping(

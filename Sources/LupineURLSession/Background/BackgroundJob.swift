@@ -31,6 +31,8 @@ final class BackgroundJob: Sendable {
     var isAnswered = false
     /// The resume data for the part of the download that has been received so far. Nil if there is none.
     var resumeData: ResumeData?
+    /// The path from which the partial file of the caller's resume data was moved into the session's folder. Nil if there is none.
+    var adoptedPath: String?
     /// The response that an earlier process received and recorded, or nil if there is none.
     var response: HTTPURLResponse?
 
@@ -60,8 +62,9 @@ final class BackgroundJob: Sendable {
     self.record = record
     let description = record.description
     let needsCredentials = !description.omittedNames.isEmpty
-    state = Mutex(
-      State(request: description.request, needsCredentials: needsCredentials, response: record.answer?.response))
+    // Before the task has been resumed, a recorded response can only come from the caller's resume data.
+    let response = record.progress.stage == .created ? nil : record.answer?.response
+    state = Mutex(State(request: description.request, needsCredentials: needsCredentials, response: response))
   }
 
   /// Creates the background state of a task that has no record on disk, and that fails with `error` when it is resumed.
@@ -110,9 +113,17 @@ final class BackgroundJob: Sendable {
 
   // MARK: Changes by the caller
 
-  /// Makes the task fail for the given reason when it is resumed, and removes its record from disk.
+  /// Makes the task fail for the given reason when it is resumed, and removes its record from disk. Moves the partial file of the
+  /// caller's resume data back, so that the resume data remains usable.
   func refuse(_ refusal: BackgroundRefusal) {
-    state.withLock { $0.error = $0.error ?? refusal.error }
+    let adoptedPath = state.withLock { state -> String? in
+      state.error = state.error ?? refusal.error
+      state.resumeData = nil
+      return state.adoptedPath.take()
+    }
+    if let adoptedPath, let record {
+      try? DownloadDestination(url: URL(filePath: adoptedPath)).move(from: URL(filePath: record.bodyPath))
+    }
     record?.remove()
   }
 
@@ -233,6 +244,9 @@ final class BackgroundJob: Sendable {
 
   /// Sets the resume data for the next attempt. It comes from an earlier attempt in this process, or from the caller.
   func setResumeData(_ data: ResumeData?) { state.withLock { $0.resumeData = data } }
+
+  /// Records the path of the caller's partial file, which has been moved into the session's folder.
+  func noteAdopted(from path: String) { state.withLock { $0.adoptedPath = path } }
 
   /// Returns the resume data for the next attempt to send `request`. Returns nil if the download must start from the beginning.
   func resumeData(for request: URLRequest) -> ResumeData? {

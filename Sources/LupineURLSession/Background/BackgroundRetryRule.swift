@@ -8,14 +8,16 @@ struct BackgroundRetryRule: Sendable {
   let delayMin: Duration
   let delayMax: Duration
 
-  /// Returns whether another attempt may succeed after `error`. This is true if the connection has failed. It is false if the error
-  /// lies in the request, or if a proxy has refused the connection permanently.
+  /// Returns whether another attempt may succeed after `error`. This is true if the connection has failed, or if this process lacked
+  /// resources for a connection. It is false if the error lies in the request, or if a proxy has refused the connection permanently.
   static func isTransient(_ error: URLError) -> Bool {
+    let failure = error.userInfo[NSUnderlyingErrorKey] as? EngineError
     switch error.code {
     case .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed,
       .notConnectedToInternet:
-      guard case .proxy(let cause)? = (error.userInfo[NSUnderlyingErrorKey] as? EngineError)?.cause else { return true }
+      guard case .proxy(let cause)? = failure?.cause else { return true }
       return cause.isTransient
+    case .cannotLoadFromNetwork: return failure?.code == .outOfResources || failure?.code == .tooManyWaiting
     default: return false
     }
   }

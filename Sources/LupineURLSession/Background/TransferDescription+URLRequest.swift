@@ -72,6 +72,20 @@ extension TransferAnswer {
       isDecoded: response.isContentDecoded)
   }
 
+  /// Creates the record of the response to which the partial file of `resumeData` belongs. It contains only the fields with which a
+  /// later process can continue the file.
+  init(_ resumeData: ResumeData) {
+    var fields = [("Accept-Ranges", "bytes")]
+    switch resumeData.validator {
+    case .entityTag(let text): fields.append(("ETag", text))
+    case .lastModified(let text): fields.append(("Last-Modified", text))
+    }
+    if let total = resumeData.totalByteCount { fields.append(("Content-Length", "\(total)")) }
+    self.init(
+      url: resumeData.url.withoutUserInfo?.absoluteString ?? "", status: 200,
+      fields: fields.map { RecordedField(name: $0.0, value: Array($0.1.utf8)) }, isDecoded: false)
+  }
+
   /// The recorded response head. Nil if the recorded URL can't be parsed.
   var response: HTTPURLResponse? {
     guard let url = URL(string: url) else { return nil }

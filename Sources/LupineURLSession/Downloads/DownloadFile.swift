@@ -1,6 +1,7 @@
 // DownloadFile: the temporary file to which a download's body is written.
 
 import Foundation
+import Glibc
 import LupineEngine
 import Synchronization
 
@@ -21,14 +22,20 @@ final class DownloadFile: Sendable {
   let url: URL
   /// The URL from which the file is downloaded, for error messages.
   private let source: URL?
+  /// Whether the open file is locked, so that no other download continues it at the same time.
+  private let isLocked: Bool
   /// The length of the complete file in bytes, or nil if it is unknown.
   private let total: Mutex<UInt64?>
   private let state: Mutex<State>
 
   /// Creates a download file from an open file on disk that already contains `byteCount` bytes of the body.
-  init(_ file: consuming WritableFile, holding byteCount: UInt64 = 0, from source: URL?, total: UInt64? = nil) {
+  init(
+    _ file: consuming WritableFile, holding byteCount: UInt64 = 0, from source: URL?, total: UInt64? = nil,
+    isLocked: Bool = false
+  ) {
     url = URL(filePath: file.path)
     self.source = source
+    self.isLocked = isLocked
     self.total = Mutex(total)
     state = Mutex(State(file: file, byteCount: byteCount))
   }
@@ -59,17 +66,26 @@ final class DownloadFile: Sendable {
   /// of bytes that the resume data states.
   ///
   /// Returns nil if the file no longer exists, or can't be the earlier download's file because it is shorter, a link, or owned by
-  /// another user. The download then starts from the beginning.
+  /// another user, and also if another download has opened it with the same resume data. The download then starts from the
+  /// beginning.
   ///
   /// - Throws: `URLError.cannotOpenFile` if the file exists but can't be opened.
   static func reopen(_ resumeData: ResumeData) throws(URLError) -> DownloadFile? {
     do throws(SystemError) {
       let file = try WritableFile(reopening: resumeData.path)
+      do throws(SystemError) {
+        try file.lock()
+      } catch  where error.code == EWOULDBLOCK {
+        return nil
+      } catch {
+        // The file system has no locks.
+      }
       let byteCount = try file.byteCount()
       guard byteCount >= resumeData.receivedByteCount else { return nil }
       if byteCount > resumeData.receivedByteCount { try file.truncate(to: resumeData.receivedByteCount) }
       return DownloadFile(
-        file, holding: resumeData.receivedByteCount, from: resumeData.url, total: resumeData.totalByteCount)
+        file, holding: resumeData.receivedByteCount, from: resumeData.url, total: resumeData.totalByteCount,
+        isLocked: true)
     } catch  where error.isMissingOrForeignFile {
       return nil
     } catch {
@@ -154,6 +170,8 @@ final class DownloadFile: Sendable {
   private func close() throws(URLError) {
     let (ended, error) = state.withLock { state -> (URLError?, SystemError?) in
       guard let file = state.file.take() else { return (state.failure ?? URLError(.cancelled), nil) }
+      // Closing the file alone releases the lock only after a child process that is being started has closed its copy.
+      if isLocked { file.unlock() }
       do throws(SystemError) {
         try file.close()
         return (nil, nil)

@@ -28,7 +28,7 @@ import Synchronization
 /// ```
 ///
 /// If a request is redirected, by a server or by a URL protocol, the session asks all classes again whether they answer the new
-/// request.
+/// request. While a URL protocol answers a request, no time limit applies to the task.
 ///
 /// As in Foundation, the class isn't `Sendable`: a session uses each object only on one queue. A subclass that reports events on
 /// other threads may declare `@unchecked Sendable`, because the methods of ``client`` are thread-safe.
@@ -175,8 +175,8 @@ public protocol URLProtocolClient: NSObjectProtocol, Sendable {
   func urlProtocol(
     _ protocol: URLProtocol, didReceive response: URLResponse, cacheStoragePolicy policy: URLCache.StoragePolicy
   )
-  /// Reports the next part of the response's body. If the head hasn't been reported before, the task fails with
-  /// `URLError.badServerResponse`.
+  /// Reports the next part of the response's body. A part that is reported before the head is delivered after the head. If no head
+  /// is reported, the task fails with `URLError.badServerResponse` at the end.
   func urlProtocol(_ protocol: URLProtocol, didLoad data: Data)
   /// Reports the end of the response's body, after which the task completes.
   func urlProtocolDidFinishLoading(_ protocol: URLProtocol)

@@ -23,6 +23,12 @@ package enum HostPath: Sendable, Hashable {
 
 /// Determines the path to one host, or to any host, on request and whenever the network changes.
 package final class HostReachability: Sendable {
+  /// A closure that looks up the addresses of a name, and passes the result to `completion` once, on any thread.
+  typealias LookUp =
+    @Sendable (
+      _ name: String, _ completion: @escaping @Sendable (Result<[SocketAddress], ResolveError>) -> Void
+    ) -> Void
+
   private enum Target: Sendable {
     /// Any host. It counts as reachable if the network has a default route.
     case anyHost
@@ -39,22 +45,35 @@ package final class HostReachability: Sendable {
   }
 
   private struct State {
-    var watch: NetworkWatch?
+    var watch: (any AnyObject & Sendable)?
     /// The closure that is called with each path, on any thread. Nil while the network isn't being watched.
     var handler: (@Sendable (HostPath) -> Void)?
     /// The state of the network in the latest report. Nil if the state couldn't be read.
     var network: NetworkState?
     var addresses: [IPAddress] = []
     var lookup = Lookup.idle
+    /// The number of calls of `stop`. Late reports and lookups of earlier handlers have lower numbers and are ignored.
+    var generation = 0
   }
 
   private let target: Target
-  private let resolver = SystemResolver()
+  private let source: NetworkSource
+  private let startLookup: LookUp
   private let state = Mutex(State())
 
   /// Creates an object for the host with this name or numeric address. If `host` is nil, the object determines the path to any
   /// host. Returns nil if `host` is an empty string.
-  package init?(host: String?) {
+  package convenience init?(host: String?) {
+    let resolver = SystemResolver()
+    self.init(host: host, source: .system) { name, completion in
+      _ = resolver.start(name, completion: completion)
+    }
+  }
+
+  /// Creates an object that gets the state of the network from `source`, and addresses from `startLookup`.
+  init?(host: String?, source: NetworkSource, startLookup: @escaping LookUp) {
+    self.source = source
+    self.startLookup = startLookup
     guard let host else {
       target = .anyHost
       return
@@ -66,7 +85,7 @@ package final class HostReachability: Sendable {
   /// Reads the state of the network and returns the path to the host. Blocks the thread while the host's name is looked up. No
   /// lookup is necessary if the network is being watched and the addresses are already known.
   package func current() -> HostPath {
-    guard let network = try? NetworkState.current() else { return .unknown }
+    guard let network = source.current() else { return .unknown }
     return path(in: network, knownAddresses())
   }
 
@@ -76,7 +95,7 @@ package final class HostReachability: Sendable {
     guard known.isEmpty else { return known }
     let answer = Mutex<[IPAddress]>([])
     let done = DispatchSemaphore(value: 0)
-    _ = resolver.start(name) { result in
+    startLookup(name) { result in
       let addresses = (try? result.get())?.compactMap(\.ip) ?? []
       answer.withLock { $0 = addresses }
       done.signal()
@@ -99,12 +118,21 @@ package final class HostReachability: Sendable {
   /// Returns false if the process may not use netlink, or has no descriptors or threads left.
   package func watch(_ handler: @escaping @Sendable (HostPath) -> Void) -> Bool {
     stop()
-    state.withLock { $0.handler = handler }
-    guard let watch = try? NetworkWatch({ [weak self] in self?.networkChanged($0) }) else {
+    let generation = state.withLock { state in
+      state.handler = handler
+      return state.generation
+    }
+    let watch = source.watch { [weak self] network in self?.networkChanged(network, generation) }
+    guard let watch else {
       stop()
       return false
     }
-    state.withLock { $0.watch = watch }
+    // If `stop` was called in the meantime, the new watch of the network is released, outside the lock.
+    _ = state.withLock { state -> (any AnyObject & Sendable)? in
+      guard state.generation == generation else { return watch }
+      state.watch = watch
+      return nil
+    }
     return true
   }
 
@@ -112,31 +140,34 @@ package final class HostReachability: Sendable {
   package func stop() {
     // The previous handler is released outside the lock.
     let earlier = state.withLock { state in
-      defer { state = State() }
+      defer { state = State(generation: state.generation + 1) }
       return state.watch
     }
     _ = consume earlier
   }
 
-  private func networkChanged(_ network: Result<NetworkState, SystemError>) {
-    let needsLookup = state.withLock { state in
-      state.network = try? network.get()
-      guard case .name = target, state.handler != nil else { return false }
+  private func networkChanged(_ network: NetworkState?, _ generation: Int) {
+    let (needsLookup, isFirst) = state.withLock { state -> (Bool, Bool) in
+      guard state.generation == generation else { return (false, false) }
+      state.network = network
+      guard case .name = target else { return (false, false) }
       defer { state.lookup = state.lookup == .idle ? .running : .outdated }
-      return state.lookup == .idle
+      return (state.lookup == .idle, state.addresses.isEmpty)
     }
     // A new lookup may take long. Meanwhile, the addresses of the previous lookup already show whether there is still a route.
-    if needsLookup { lookUp(isFirst: state.withLock { $0.addresses.isEmpty }) } else { report() }
+    // During the first lookup, nothing is reported, because a host without addresses would count as missing.
+    if needsLookup { lookUp(isFirst: isFirst, generation) } else if !isFirst { report(generation) }
   }
 
-  private func lookUp(isFirst: Bool) {
+  private func lookUp(isFirst: Bool, _ generation: Int) {
     guard case .name(let name) = target else { return }
-    if !isFirst { report() }
-    _ = resolver.start(name) { [weak self] result in self?.finishLookup(result) }
+    if !isFirst { report(generation) }
+    startLookup(name) { [weak self] result in self?.finishLookup(result, generation) }
   }
 
-  private func finishLookup(_ result: Result<[SocketAddress], ResolveError>) {
-    let isOutdated = state.withLock { state in
+  private func finishLookup(_ result: Result<[SocketAddress], ResolveError>, _ generation: Int) {
+    let isOutdated = state.withLock { state -> Bool? in
+      guard state.generation == generation else { return nil }
       switch result {
       case .success(let addresses): state.addresses = addresses.compactMap(\.ip)
       case .failure(let error):
@@ -146,13 +177,17 @@ package final class HostReachability: Sendable {
       defer { state.lookup = state.lookup == .outdated ? .running : .idle }
       return state.lookup == .outdated
     }
-    report()
-    if isOutdated { lookUp(isFirst: false) }
+    guard let isOutdated else { return }
+    report(generation)
+    if isOutdated { lookUp(isFirst: false, generation) }
   }
 
-  private func report() {
+  private func report(_ generation: Int) {
     let (handler, present) = state.withLock { state in
-      (state.handler, state.network.map { path(in: $0, state.addresses) } ?? HostPath.unknown)
+      (
+        state.generation == generation ? state.handler : nil,
+        state.network.map { path(in: $0, state.addresses) } ?? HostPath.unknown
+      )
     }
     handler?(present)
   }

@@ -38,6 +38,9 @@ struct PathWaitList {
     /// waiter was added, but no default route.
     var awaitsDefaultRoute = false
     let resume: @Sendable (PathWait.Outcome) -> Void
+
+    /// The earliest time at which the waiter continues or times out. Nil if there is no such time.
+    var nextTime: Instant? { PathWaitList.earlier(release, end) }
   }
 
   /// The latest report about the state of the network, or no report yet.
@@ -55,9 +58,15 @@ struct PathWaitList {
 
   /// The earliest time at which any waiter continues or times out. Nil if there is no such time.
   var nextTime: Instant? {
-    waiters.values.reduce(nil as Instant?) { earliest, waiter in
-      [earliest, waiter.release, waiter.end].compactMap(\.self).min()
-    }
+    waiters.values.reduce(nil as Instant?) { Self.earlier($0, $1.nextTime) }
+  }
+
+  /// Returns the earliest time at which one waiter continues or times out. Returns nil if there is no such time, or no such waiter.
+  func nextTime(of id: ID) -> Instant? { waiters[id].flatMap(\.nextTime) }
+
+  private static func earlier(_ one: Instant?, _ other: Instant?) -> Instant? {
+    guard let one, let other else { return one ?? other }
+    return min(one, other)
   }
 
   /// Adds a waiter, and returns its identifier.

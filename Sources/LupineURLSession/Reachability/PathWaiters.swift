@@ -93,7 +93,8 @@ package final class PathWaiters: Sendable {
       return (id, isFirst ? state.watchCount : nil)
     }
     if let watchCount { startWatching(watchCount) }
-    schedule()
+    // The time of every other waiter has been scheduled already, so reading all of them again isn't necessary.
+    schedule(only: id)
     return PathWait(self, id)
   }
 
@@ -118,7 +119,8 @@ package final class PathWaiters: Sendable {
 
   private func networkChanged(_ network: NetworkState?, _ count: Int) {
     state.withLock { state in
-      guard state.watchCount == count else { return }
+      // Without waiters, the watch is ending, and its reports are too old for the next waiter.
+      guard state.watchCount == count, !state.list.isEmpty else { return }
       state.list.networkChanged(network, now: .now) { .random(in: 0..<1) }
     }
     schedule()
@@ -128,11 +130,12 @@ package final class PathWaiters: Sendable {
   /// times per second.
   private static let timerPause = Duration.milliseconds(10)
 
-  /// Sets the timer for the next time at which a waiter continues or times out, but not earlier than `earliest`. Has no effect if
-  /// the timer will already fire at that time or earlier.
-  private func schedule(earliest: Instant = Instant(nanoseconds: 0)) {
+  /// Sets the timer for the next time at which a waiter, or only the waiter `id`, continues or times out, but not earlier than
+  /// `earliest`. Has no effect if the timer will already fire at that time or earlier.
+  private func schedule(only id: PathWaitList.ID? = nil, earliest: Instant = Instant(nanoseconds: 0)) {
     let time = state.withLock { state -> Instant? in
-      guard let next = state.list.nextTime.map({ max($0, earliest) }), next < state.timer ?? Instant(nanoseconds: .max)
+      let first = if let id { state.list.nextTime(of: id) } else { state.list.nextTime }
+      guard let next = first.map({ max($0, earliest) }), next < state.timer ?? Instant(nanoseconds: .max)
       else { return nil }
       state.timer = next
       return next

@@ -139,6 +139,8 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   func fileIsComplete(_ file: URL) throws(URLError) {}
   /// Called on the delegate queue immediately before the delegate receives the complete file.
   func willDeliverFile() {}
+  /// Called if a download is stopped while it writes no file. A subclass can return the resume data of an earlier attempt.
+  func resumeDataBetweenAttempts() -> Data? { nil }
   /// Called with the resume data of a stopped download. A subclass can move the partial file to another place. Returns resume data
   /// with the file's new path, or nil if the file can't be moved.
   func moveFile(of resumeData: Data) -> Data? { resumeData }
@@ -231,11 +233,13 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
         return file
       }
     }
-    let resumeData = writer.withLock { writer -> Data? in
-      if failure == nil, keepsFile { return writer.stop(request: firstRequest, response: httpResponse) }
+    let isKept = failure == nil && keepsFile
+    let stopped = writer.withLock { writer -> Data? in
+      if isKept { return writer.stop(request: firstRequest, response: transfer?.httpResponse) }
       writer.abandon()
       return nil
-    }.flatMap(moveFile)
+    }
+    let resumeData = (stopped ?? (isKept ? resumeDataBetweenAttempts() : nil)).flatMap(moveFile)
     counts.withLock { $0.resumeData = resumeData }
     return .failure(resumeData.map { error.adding(resumeData: $0) } ?? error)
   }
@@ -302,7 +306,9 @@ extension URLSessionDownloadTask {
 
   /// Closes the partial file after a failed attempt. Returns the resume data, or nil if the download can't be resumed.
   func stopFile(request: URLRequest?) -> Data? {
-    let response = httpResponse
+    // A background task's own `httpResponse` may be a response that an earlier process recorded. Since then, the file may have been
+    // overwritten with another representation, to which that response's validator doesn't belong.
+    let response = transfer?.httpResponse
     return writer.withLock { $0.stop(request: request, response: response) }
   }
 

@@ -119,12 +119,19 @@ struct NetlinkMessageTests {
     #expect(try NetlinkMessage.messages(in: []).isEmpty)
   }
 
+  @Test("a netlink dump whose last message contains an error has failed, and isn't used as a complete dump")
+  func failedDump() throws {
+    let code = withUnsafeBytes(of: -EMSGSIZE) { Array($0) }
+    #expect(try NetlinkMessage.messages(in: message(3, flags: 2, code)) == [.failed(code: EMSGSIZE)])
+  }
+
   @Test("the netlink parser reports errors, interruptions and the end of a dump, and skips unknown messages")
   func ends() throws {
     let code = withUnsafeBytes(of: -EACCES) { Array($0) }
     #expect(
       try NetlinkMessage.messages(in: message(2, code + [UInt8](repeating: 0, count: 16))) == [.failed(code: EACCES)])
     #expect(try NetlinkMessage.messages(in: message(3, flags: 0x12, [0, 0, 0, 0])) == [.interrupted, .done])
+    #expect(try NetlinkMessage.messages(in: message(3, [])) == [.done])
     #expect(try NetlinkMessage.messages(in: message(999, [1, 2, 3])).isEmpty)
     // Routes of other families, multicast routes, and routes that apply only to some source addresses.
     let routes: [[UInt8]] = [

@@ -139,6 +139,18 @@ import Testing
     }
   }
 
+  @Test("a background task tries again if the process lacked resources, or if too many requests waited")
+  func lackOfResources() {
+    let origin = Origin(scheme: .https, host: "a.test", port: 443)
+    let codes: [(EngineError.Code, Bool)] = [(.outOfResources, true), (.tooManyWaiting, true), (.bodyTooLarge, false)]
+    for (code, isTransient) in codes {
+      let error = URLError(EngineError(code, .poolWait, origin, cause: .maximum(1)), url: nil)
+      #expect(BackgroundRetryRule.isTransient(error) == isTransient, "\(code)")
+    }
+    // The engine can't be started, or the cache policy forbids the request.
+    #expect(!BackgroundRetryRule.isTransient(URLError(.cannotLoadFromNetwork)))
+  }
+
   @Test(
     "a background task treats a proxy's refusal and wrong settings as permanent, and other proxy failures as transient")
   func proxyErrors() {

@@ -119,6 +119,23 @@ import Testing
     }
   }
 
+  @Test("a partial file that another download continues is neither opened nor truncated nor deleted")
+  func inUse() throws {
+    try withFolder { folder in
+      let first = try DownloadFile.create(in: folder, from: nil)
+      try first.write(bytes[..<60_000])
+      try first.keep()
+      let resumeData = try resumeData(first.url.path, received: 50_000)
+      let second = try #require(try DownloadFile.reopen(resumeData))
+      try second.write(bytes[50_000...])
+      #expect(try DownloadFile.reopen(resumeData) == nil)
+      URLSessionDownloadTask.removeFile(ofResumeData: try #require(resumeData.serialized))
+      #expect(try Data(contentsOf: second.url).count == bytes.count)
+      try second.keep()
+      #expect(try DownloadFile.reopen(resumeData) != nil)
+    }
+  }
+
   @Test("startAfresh deletes the previous content of a download's file")
   func afresh() throws {
     try withFolder { folder in
