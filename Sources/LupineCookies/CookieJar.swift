@@ -29,7 +29,7 @@ struct CookieJar: Sendable {
   private var ticks: UInt64 = 0
   /// The number of stored cookies, including expired cookies that haven't been removed yet.
   private(set) var count = 0
-  /// The number of changes so far: stored, replaced and removed cookies. Storing a cookie that equals the stored one isn't a change.
+  /// The number of changes so far: stored, replaced and removed cookies. Storing an equal cookie again isn't a change.
   private(set) var changeCount: UInt64 = 0
 
   // MARK: Storing

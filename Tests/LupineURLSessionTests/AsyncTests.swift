@@ -153,8 +153,7 @@ import Testing
     }
   }
 
-  /// Iterates over the elements until the iterator throws an error. Returns the error's code, and the result of a further call of the
-  /// iterator.
+  /// Iterates over the elements until the iterator throws an error. Returns the error's code, and the iterator's next result.
   private func failure<Elements: AsyncSequence>(
     of elements: Elements
   ) async throws -> (code: URLError.Code?, next: Elements.Element?) {

@@ -45,7 +45,7 @@ private final class Guarded: URLProtocol, URLAuthenticationChallengeSender, @unc
   func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) { answer("rejected") }
 }
 
-/// A URLProtocol whose canonical requests have lowercase URLs, and whose response's body is the URL of the request that it received.
+/// A URLProtocol whose canonical requests have lowercase URLs, and whose response's body is the URL of its request.
 private final class Lowercase: URLProtocol, @unchecked Sendable {
   override class func canInit(with request: URLRequest) -> Bool { request.url?.host?.lowercased() == "case.example" }
 
