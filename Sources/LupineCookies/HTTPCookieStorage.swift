@@ -19,8 +19,8 @@ extension NSNotification.Name {
 /// The cookies are stored only in memory, so even those with an expiry date are lost when the process ends. A program can save them
 /// when the notification `NSHTTPCookieManagerCookiesChanged` is posted.
 ///
-/// A storage has at most 3,300 cookies, 180 of one domain, and 360 of a registrable domain with its subdomains. Beyond these limits,
-/// it removes the least recently used cookies.
+/// A storage has at most 3,300 cookies, 180 of one domain, and 360 of a registrable domain with its subdomains. Beyond these
+/// limits, it removes the least recently used cookies.
 ///
 /// A subclass can store cookies elsewhere. Sessions get a request's cookies from its method ``cookies(for:)``, and pass a
 /// response's permitted cookies to its method ``setCookies(_:for:mainDocumentURL:)``. Sessions call both methods on any thread,

@@ -3,8 +3,8 @@
 import Foundation
 import Synchronization
 
-/// A queue that passes the parts of a response's body to its consumers, each part to one of them. Usually there is one consumer. The
-/// task's receive window limits the number of bytes in the queue.
+/// A queue that passes the parts of a response's body to its consumers, each part to one of them. Usually there is one consumer.
+/// The task's receive window limits the number of bytes in the queue.
 final class ByteChannel: Sendable {
   /// The next value for the consumer: a part of the body, or the end of the body.
   enum Next {
