@@ -29,6 +29,8 @@ struct CookieJar: Sendable {
   private var ticks: UInt64 = 0
   /// The number of stored cookies, including expired cookies that haven't been removed yet.
   private(set) var count = 0
+  /// The number of changes so far: stored, replaced and removed cookies. Storing an equal cookie again isn't a change.
+  private(set) var changeCount: UInt64 = 0
 
   // MARK: Storing
 
@@ -44,8 +46,10 @@ struct CookieJar: Sendable {
     _ cookie: Cookie, isSecure: Bool, now: Date, suffixes: @autoclosure () -> PublicSuffixes = .system
   ) throws(CookieRefusal) {
     guard isSecure || cookie.isSecure || !coversSecure(cookie, now) else { throw .coversSecure }
+    let changeCountBefore = changeCount
     let old = take(cookie)
     guard !cookie.isExpired(at: now) else { return }
+    changeCount = old?.cookie == cookie ? changeCountBefore : changeCountBefore + 1
     let order = old?.order ?? tick()
     entries[cookie.domain, default: []].append(Entry(cookie: cookie, order: order, lastUse: tick(), stored: now))
     count += 1
@@ -100,6 +104,7 @@ struct CookieJar: Sendable {
 
   private mutating func forget(_ entry: Entry) {
     count -= 1
+    changeCount += 1
     guard entry.cookie.isSecure, let sameName = secureNames[entry.cookie.name] else { return }
     secureNames[entry.cookie.name] = sameName > 1 ? sameName - 1 : nil
   }

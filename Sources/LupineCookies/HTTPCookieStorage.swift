@@ -3,12 +3,24 @@
 public import Foundation
 import Synchronization
 
+extension NSNotification.Name {
+  /// Posted after the cookies of an ``HTTPCookieStorage`` have changed, for example because a response has set one. The
+  /// notification's object is the storage.
+  ///
+  /// It is posted on a background queue, at most 0.1 s after the change. Several changes within that time cause only one
+  /// notification. A cookie that expires, or that is replaced by an equal one, causes none.
+  public static let NSHTTPCookieManagerCookiesChanged = NSNotification.Name(
+    "NSHTTPCookieManagerCookiesChangedNotification")
+}
+
 // Unchecked because the class is open. All state is constant, atomic or protected by the Mutex.
 /// A storage of cookies that sessions and the application share. It is thread-safe.
 ///
-/// The cookies are stored only in memory, so even those with an expiry date are lost when the process ends. A storage has at most
-/// 3,300 cookies, 180 of one domain, and 360 of a registrable domain with its subdomains. Beyond these limits, it removes the least
-/// recently used cookies.
+/// The cookies are stored only in memory, so even those with an expiry date are lost when the process ends. A program can save them
+/// when the notification `NSHTTPCookieManagerCookiesChanged` is posted.
+///
+/// A storage has at most 3,300 cookies, 180 of one domain, and 360 of a registrable domain with its subdomains. Beyond these
+/// limits, it removes the least recently used cookies.
 ///
 /// A subclass can store cookies elsewhere. Sessions get a request's cookies from its method ``cookies(for:)``, and pass a
 /// response's permitted cookies to its method ``setCookies(_:for:mainDocumentURL:)``. Sessions call both methods on any thread,
@@ -27,6 +39,8 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
   private let state = Mutex(State())
   // The flag is read without the lock, so that requests don't contend for the lock if there are no cookies.
   private let hasNothing = Atomic(true)
+  /// Whether a notification of a change has been scheduled, but hasn't been posted yet.
+  private let isNotificationScheduled = Atomic(false)
   private let now: @Sendable () -> Date
 
   /// Creates an empty cookie storage that is separate from ``shared``. Foundation has no initializer for this.
@@ -168,9 +182,27 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
   }
 
   private func change(_ body: (inout CookieJar) -> Void) {
-    state.withLock { state in
+    let hasChanged = state.withLock { state in
+      let before = state.jar.changeCount
       body(&state.jar)
       hasNothing.store(state.jar.count == 0, ordering: .releasing)
+      return state.jar.changeCount != before
+    }
+    if hasChanged { scheduleNotification() }
+  }
+
+  /// The time between a change and its notification, in seconds. It limits the cost of responses that set cookies: they cause at
+  /// most 10 notifications per second.
+  private static let notificationDelaySeconds = 0.1
+
+  /// Posts a notification later, unless one is already scheduled. The notification isn't posted on the current thread: this may be
+  /// the thread of an event loop, and an observer may block its thread.
+  private func scheduleNotification() {
+    guard !isNotificationScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    DispatchQueue.global().asyncAfter(deadline: .now() + Self.notificationDelaySeconds) {
+      // Reset first, so that a change that the observers don't see causes another notification.
+      self.isNotificationScheduled.store(false, ordering: .releasing)
+      NotificationCenter.default.post(name: .NSHTTPCookieManagerCookiesChanged, object: self)
     }
   }
 }

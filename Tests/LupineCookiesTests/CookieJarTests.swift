@@ -197,6 +197,28 @@ import Testing
     #expect(bench.jar.count == 0)
   }
 
+  @Test("a cookie jar counts its changes, but not that a cookie is used, or is stored again without a difference")
+  func changes() throws {
+    var bench = Bench()
+    try bench.set("a=1")
+    let stored = bench.jar.changeCount
+    #expect(stored > 0)
+    try bench.set("a=1")
+    try bench.use("https://www.example.com/")
+    try bench.set("b=1; Max-Age=0")
+    let date = bench.now
+    bench.jar.removeAll(storedAfter: date)
+    #expect(bench.jar.changeCount == stored && bench.all == "a=1")
+    try bench.set("a=2")
+    let replaced = bench.jar.changeCount
+    #expect(replaced > stored)
+    try bench.set("a=2; Secure")
+    let secured = bench.jar.changeCount
+    #expect(secured > replaced)
+    try bench.set("a=2; Max-Age=0")
+    #expect(bench.jar.changeCount > secured && bench.all == "")
+  }
+
   // MARK: Secure cookies
 
   @Test(

@@ -1,6 +1,7 @@
 // `HTTPCookieStorage`, with a clock that the test sets.
 
 import Foundation
+import LupineTestSupport
 import Synchronization
 import Testing
 
@@ -130,6 +131,23 @@ import Testing
     try storage.setCookie(cookie("a", domain: "bücher.example"))
     #expect(storage.cookies(for: try URL(checked: "https://xn--bcher-kva.example/"))?.map(\.name) == ["a"])
     #expect(storage.cookies(for: try URL(checked: "https://bücher.example/"))?.map(\.name) == ["a"])
+  }
+
+  @Test("after its cookies have changed, a cookie storage posts a notification, without holding a lock")
+  func notifications() async throws {
+    let notified = Recorder<[String]>()
+    let observer = NotificationCenter.default.addObserver(
+      forName: .NSHTTPCookieManagerCookiesChanged, object: storage, queue: nil
+    ) { [storage] _ in
+      notified.record(storage.cookies?.map(\.name) ?? [])
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    try storage.setCookie(cookie("a"))
+    #expect(await notified.next() == ["a"])
+    storage.store([Array("b=1".utf8)], from: try #require(CookieSource(url)), at: url, mainDocument: nil)
+    #expect(await notified.next() == ["a", "b"])
+    try storage.deleteCookie(cookie("a"))
+    #expect(await notified.next() == ["b"])
   }
 
   @Test("after concurrent use, a cookie storage contains the cookies that were set last")

@@ -153,6 +153,63 @@ import Testing
     }
   }
 
+  /// Iterates over the elements until the iterator throws an error. Returns the error's code, and the iterator's next result.
+  private func failure<Elements: AsyncSequence>(
+    of elements: Elements
+  ) async throws -> (code: URLError.Code?, next: Elements.Element?) {
+    var iterator = elements.makeAsyncIterator()
+    do {
+      while try await iterator.next() != nil {}
+      return (nil, nil)
+    } catch {
+      return ((error as? URLError)?.code, try await iterator.next())
+    }
+  }
+
+  @Test("after the sequence from bytes(for:) or one of its text forms has thrown an error, it returns nil")
+  func failedBytes() async throws {
+    let origin = try OriginServer { peer in
+      _ = try peer.readRequest()
+      try peer.beginChunked()
+      try peer.chunk(Array("ab".utf8))
+    }
+    defer { origin.stop() }
+    try await withSession { session in
+      let bytes = try await failure(of: session.bytes(for: origin.request()).0)
+      #expect(bytes.code == .networkConnectionLost && bytes.next == nil)
+      let lines = try await failure(of: session.bytes(for: origin.request()).0.lines)
+      #expect(lines.code == .networkConnectionLost && lines.next == nil)
+      let characters = try await failure(of: session.bytes(for: origin.request()).0.characters)
+      #expect(characters.code == .networkConnectionLost && characters.next == nil)
+      let scalars = try await failure(of: session.bytes(for: origin.request()).0.unicodeScalars)
+      #expect(scalars.code == .networkConnectionLost && scalars.next == nil)
+    }
+  }
+
+  @Test("if several tasks iterate over the bytes of a response, each byte is returned to exactly one of them")
+  func sharedBytes() async throws {
+    try await withServer { _ in
+      Reply(.pattern(byteCount: 200_000))
+    } _: { origin in
+      try await withSession { session in
+        let (bytes, _) = try await session.bytes(for: origin.request())
+        let count = try await withThrowingTaskGroup(of: Int.self) { group in
+          for _ in 0..<3 {
+            group.addTask {
+              var count = 0
+              for try await _ in bytes { count += 1 }
+              return count
+            }
+          }
+          var all = 0
+          for try await count in group { all += count }
+          return all
+        }
+        #expect(count == 200_000)
+      }
+    }
+  }
+
   @Test(
     "the sequence from bytes(for:) can split a body into lines, and skips empty lines",
     arguments: [

@@ -80,6 +80,16 @@ import Testing
         #expect(result.data == nil && result.response == nil && result.code == .cannotConnectToHost)
       }
     }
+    let truncating = try OriginServer { peer in
+      _ = try peer.readRequest()
+      try peer.beginChunked(status: 201)
+      try peer.chunk("part")
+    }
+    defer { truncating.stop() }
+    try await withSession { session in
+      let result = await outcome { session.dataTask(with: truncating.request(), completionHandler: $0) }
+      #expect(result.data == nil && result.status == 201 && result.code == .networkConnectionLost)
+    }
   }
 
   @Test("an upload task with a completion handler can send data or a file")

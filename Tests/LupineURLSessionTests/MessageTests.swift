@@ -240,6 +240,23 @@ import Testing
     #expect(storage.sortedCookies(using: []) == storage.cookies)
   }
 
+  @Test("a cookie storage's methods with a task parameter use the URL of the task's current request")
+  func cookiesOfTask() throws {
+    let session = URLSession(configuration: .ephemeral)
+    defer { session.invalidateAndCancel() }
+    let storage = HTTPCookieStorage()
+    let task = session.dataTask(with: try #require(URL(string: "https://h.example/a")))
+    let cookies = try ["h.example", "other.example"].map { domain in
+      try #require(HTTPCookie(properties: [.name: "a", .value: "v", .domain: domain, .path: "/"]))
+    }
+    storage.storeCookies(cookies, for: task)
+    #expect(storage.cookies == [cookies[0]])
+    storage.setCookie(cookies[1])
+    storage.getCookiesFor(task) { #expect($0 == [cookies[0]]) }
+    let local = session.dataTask(with: URL(filePath: "/a"))
+    storage.getCookiesFor(local) { #expect($0 == nil) }
+  }
+
   @Test(
     "flush makes a session's next requests open new connections, and reset removes the session's cookies and credentials"
   )

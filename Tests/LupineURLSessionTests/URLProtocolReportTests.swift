@@ -45,6 +45,26 @@ private final class Guarded: URLProtocol, URLAuthenticationChallengeSender, @unc
   func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) { answer("rejected") }
 }
 
+/// A URLProtocol whose canonical requests have lowercase URLs, and whose response's body is the URL of its request.
+private final class Lowercase: URLProtocol, @unchecked Sendable {
+  override class func canInit(with request: URLRequest) -> Bool { request.url?.host?.lowercased() == "case.example" }
+
+  override class func canonicalRequest(for request: URLRequest) -> URLRequest {
+    var request = request
+    request.url = request.url.flatMap { URL(string: $0.absoluteString.lowercased()) }
+    return request
+  }
+
+  override func startLoading() {
+    guard let url = request.url,
+      let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
+    else { return }
+    client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+    client?.urlProtocol(self, didLoad: Data(url.absoluteString.utf8))
+    client?.urlProtocolDidFinishLoading(self)
+  }
+}
+
 /// A session's delegate that answers each challenge with the disposition and the user that the test sets.
 private final class Deciding: NSObject, URLSessionDataDelegate, Sendable {
   let disposition: URLSession.AuthChallengeDisposition
@@ -130,6 +150,17 @@ private let decisions: [(URLSession.AuthChallengeDisposition, String?, String?)]
     } _: { session in
       let (data, response) = try await session.data(from: url)
       #expect(data == Data("stored".utf8) && response.mimeType == "text/plain" && response.url == url)
+    }
+  }
+
+  @Test("a URL protocol receives the canonical form of a request, as its canonicalRequest(for:) returns it")
+  func canonicalForm() async throws {
+    try await withSession {
+      $0.protocolClasses = [Lowercase.self]
+    } _: { session in
+      let url = try #require(URL(string: "http://CASE.example/Path"))
+      let (data, _) = try await session.data(from: url)
+      #expect(String(decoding: data, as: UTF8.self) == "http://case.example/path")
     }
   }
 

@@ -35,7 +35,7 @@ final class BackgroundDownloadTask: URLSessionDownloadTask, BackgroundTask, @unc
         Result { () throws(URLError) -> URLRequest? in
           let data = self.job.resumeData(for: request)
           guard var rest = try self.reopenFile(data, recorder: self.job) else { return request }
-          // Resume data doesn't contain the options of the original request, so they are copied to the new request here.
+          // The resume data may come from the caller or from an earlier request, so the options of this request are copied.
           if let options = request.options { rest.changeOptions { $0 = options } }
           return rest
         })

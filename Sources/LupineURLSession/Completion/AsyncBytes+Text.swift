@@ -32,13 +32,19 @@ extension URLSession.AsyncBytes {
 
       /// Returns the next line that isn't empty, or nil at the end of the body. Throws a `URLError` if the request fails.
       public mutating func next() async throws -> String? {
-        while let byte = try await bytes.next() {
-          line.append(byte)
-          let endByteCount = Self.endByteCount(of: line)
-          guard endByteCount > 0 else { continue }
-          line.removeLast(endByteCount)
-          // The line feed after a carriage return ends an empty line, which is skipped.
-          if !line.isEmpty { return takeLine() }
+        do {
+          while let byte = try await bytes.next() {
+            line.append(byte)
+            let endByteCount = Self.endByteCount(of: line)
+            guard endByteCount > 0 else { continue }
+            line.removeLast(endByteCount)
+            // The line feed after a carriage return ends an empty line, which is skipped.
+            if !line.isEmpty { return takeLine() }
+          }
+        } catch {
+          // An iterator that has thrown returns nil afterward, and not the beginning of a line.
+          line = []
+          throw error
         }
         return line.isEmpty ? nil : takeLine()
       }
@@ -130,7 +136,13 @@ extension URLSession.AsyncBytes {
       /// Returns the next character, or nil at the end of the body. Throws a `URLError` if the request fails.
       public mutating func next() async throws -> Character? {
         // A character is known to be complete only when the next one has begun.
-        while text.count < 2, let scalar = try await scalars.next() { text.unicodeScalars.append(scalar) }
+        do {
+          while text.count < 2, let scalar = try await scalars.next() { text.unicodeScalars.append(scalar) }
+        } catch {
+          // An iterator that has thrown returns nil afterward, and not a character that may be incomplete.
+          text = ""
+          throw error
+        }
         return text.isEmpty ? nil : text.removeFirst()
       }
     }

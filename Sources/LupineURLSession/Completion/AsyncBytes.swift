@@ -99,13 +99,14 @@ extension URLSession {
 
       init(source: Source) { self.source = source }
 
-      /// Returns the next byte, or nil at the end of the body. Throws a `URLError` if the request fails.
+      /// Returns the next byte, or nil at the end of the body. Throws a `URLError` if the request fails, and then returns nil.
       public mutating func next() async throws -> UInt8? {
         if index == part.endIndex {
-          guard !isOver, let next = try await source.nextPart() else {
-            isOver = true
-            return nil
-          }
+          guard !isOver else { return nil }
+          // Also stays true if `nextPart` throws an error: an iterator that has thrown returns nil afterward.
+          isOver = true
+          guard let next = try await source.nextPart() else { return nil }
+          isOver = false
           (part, index) = (next, next.startIndex)
         }
         defer { index += 1 }

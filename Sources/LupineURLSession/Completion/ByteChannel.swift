@@ -3,8 +3,8 @@
 import Foundation
 import Synchronization
 
-/// A queue that passes the parts of a response's body to one consumer. The task's receive window limits the number of bytes in the
-/// queue.
+/// A queue that passes the parts of a response's body to its consumers, each part to one of them. Usually there is one consumer.
+/// The task's receive window limits the number of bytes in the queue.
 final class ByteChannel: Sendable {
   /// The next value for the consumer: a part of the body, or the end of the body.
   enum Next {
@@ -19,6 +19,8 @@ final class ByteChannel: Sendable {
     var first = 0
     var end: Result<Void, any Error>?
     var consumer: CheckedContinuation<Void, Never>?
+    /// The consumers that wait in addition to `consumer`. Usually empty, so that waiting doesn't allocate memory.
+    var otherConsumers: [CheckedContinuation<Void, Never>] = []
 
     mutating func takePart() -> Data? {
       guard first < parts.count else { return nil }
@@ -54,8 +56,8 @@ final class ByteChannel: Sendable {
       if let next { return next }
       await withCheckedContinuation { continuation in
         let isReady = state.withLock { state in
-          if state.first < state.parts.count || state.end != nil || state.consumer != nil { return true }
-          state.consumer = continuation
+          if state.first < state.parts.count || state.end != nil { return true }
+          if state.consumer == nil { state.consumer = continuation } else { state.otherConsumers.append(continuation) }
           return false
         }
         if isReady { continuation.resume() }
@@ -64,11 +66,13 @@ final class ByteChannel: Sendable {
   }
 
   private func wake(_ change: (inout State) -> Void) {
-    let consumer = state.withLock { state in
+    let (consumer, others) = state.withLock { state in
       change(&state)
-      return state.consumer.take()
+      defer { state.otherConsumers = [] }
+      return (state.consumer.take(), state.otherConsumers)
     }
     consumer?.resume()
+    for other in others { other.resume() }
   }
 }
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineEngine
+import LupineTransferStore
 
 /// The information needed to resume a stopped download. The caller can store it, even on disk across restarts of the program.
 ///
@@ -27,6 +28,8 @@ struct ResumeData: Sendable, Equatable {
   let receivedByteCount: UInt64
   /// The length of the complete file in bytes, or nil if it is unknown.
   let totalByteCount: UInt64?
+  /// The request's options, such as the networks that it may use and its time limits.
+  var options = TransferOptions()
 
   /// A strong validator of a resource, which changes whenever the content changes (RFC 9110 §8.8.1).
   enum Validator: Sendable, Equatable {
@@ -61,6 +64,7 @@ struct ResumeData: Sendable, Equatable {
     request.httpShouldHandleCookies = handlesCookies
     request.mainDocumentURL = mainDocumentURL
     request.fields = fields
+    options.apply(to: &request)
     return request
   }
 }
@@ -90,7 +94,9 @@ extension ResumeData {
     if answer == .unrelated || answer == .complete { return earlier }
     let original = earlier?.makeFreshRequest() ?? request
     guard let url = original.url, original.httpMethod == "GET", original.httpBody == nil,
-      !original.fields.contains("Range"), receivedByteCount > 0, !response.isContentDecoded
+      !original.fields.contains("Range"), receivedByteCount > 0, !response.isContentDecoded,
+      // Without its proxy, TLS settings and addresses, the request would be sent to another server or in another way.
+      original.lupine.isRecordable
     else { return nil }
     let validator: Validator?
     let total: UInt64?
@@ -115,7 +121,8 @@ extension ResumeData {
       timeoutInterval: original.explicitTimeoutInterval.map { $0.isFinite ? $0 : 0 },
       handlesCookies: original.httpShouldHandleCookies,
       mainDocumentURL: original.mainDocumentURL, validator: validator, path: file.path,
-      receivedByteCount: keptByteCount, totalByteCount: total)
+      receivedByteCount: keptByteCount, totalByteCount: total,
+      options: original.options.map { TransferOptions($0) } ?? TransferOptions())
     // Returns nil if the serialized resume data couldn't be decoded again, for example because it has a megabyte of fields.
     guard let data = resumeData.serialized, (try? ResumeData(data)) == resumeData else { return nil }
     return resumeData

@@ -13,6 +13,8 @@ public import LupineEngine
 /// slow.lupine.bodyBytesMax = 50_000_000
 /// ```
 ///
+/// A download with TLS settings, a proxy or fixed addresses produces no resume data, because resume data can't contain them.
+///
 /// If a setting is nil (the default), the session's setting is used. A request uses only connections that were opened with equal
 /// connection settings, so requests with different settings don't share connections.
 public struct RequestSettings: Hashable, Sendable {

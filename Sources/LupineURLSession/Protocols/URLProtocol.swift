@@ -40,7 +40,8 @@ open class URLProtocol: NSObject {
 
   /// The request that this object answers.
   public let request: URLRequest
-  /// The cached response to the request. Nil if none is cached.
+  /// The cached response that was passed to the initializer. Sessions pass nil: they use no cache for requests that URL protocols
+  /// answer.
   public let cachedResponse: CachedURLResponse?
   private let state: Mutex<State>
 
@@ -171,7 +172,8 @@ public protocol URLProtocolClient: NSObjectProtocol, Sendable {
   func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse)
   /// Reports that the cached response is still valid. The task receives the cached response, and completes.
   func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse)
-  /// Reports the head of the response. Only the first call has an effect.
+  /// Reports the head of the response. Only the first call has an effect. The session doesn't store the response in its cache,
+  /// whatever the policy is.
   func urlProtocol(
     _ protocol: URLProtocol, didReceive response: URLResponse, cacheStoragePolicy policy: URLCache.StoragePolicy
   )

@@ -269,7 +269,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// Creates a suspended task that sends bytes as a request's body, and calls a handler with the response and its whole body.
   ///
   /// - Parameters:
-  ///   - request: The request to send. Its own body is sent if `bodyData` is nil.
+  ///   - request: The request to send. Its own `httpBody` is sent if `bodyData` is nil.
   ///   - bodyData: The body to send instead, or nil.
   ///   - completionHandler: Called like the handler of `dataTask(with:completionHandler:)`.
   /// - Returns: The task. If the session is invalid, the task completes with `URLError.cancelled` after it has been resumed.

@@ -110,6 +110,28 @@ import Testing
     }
   }
 
+  @Test("resume data preserves the request's options, and isn't produced for a request with connection settings")
+  func options() throws {
+    func change(_ request: inout URLRequest) {
+      request.allowsCellularAccess = false
+      request.allowsExpensiveNetworkAccess = true
+      request.networkServiceType = .background
+      request.lupine.bodyBytesMax = 1_000
+      request.lupine.priority = 0.1
+      request.lupine.timeouts = Timeouts(everyPhase: .seconds(20), total: .milliseconds(1_500))
+    }
+    var original = try Self.request()
+    change(&original)
+    let produced = try #require(try made(changing: change))
+    let resumeData = try ResumeData(try #require(produced.serialized))
+    #expect(resumeData == produced)
+    for request in [resumeData.makeRequest(), resumeData.makeFreshRequest()] {
+      #expect(request.options == original.options)
+    }
+    #expect(try made { $0.lupine.proxy = ProxySettings.none } == nil)
+    #expect(try made { $0.lupine.tls = TLSConfiguration() } == nil)
+  }
+
   @Test(
     "if the entity tag is weak or malformed, no resume data is produced, even if there is a Last-Modified date",
     arguments: [

@@ -120,6 +120,41 @@ import Testing
     }
   }
 
+  /// The delegate's method in which the test cancels the task.
+  enum Moment: String, CaseIterable, Sendable {
+    case redirect, challenge, head, data, store, metrics, end
+  }
+
+  @Test(
+    "a task that is cancelled inside of a delegate's method completes once, and sends no further request",
+    arguments: Moment.allCases)
+  func cancelInside(moment: Moment) async throws {
+    try await withServer { request in
+      switch (request.path, request.fields.first("Authorization")) {
+      case ("/", _): Reply(status: 302, fields: ["Location": "/guarded"])
+      case (_, nil): Reply(status: 401, fields: ["WWW-Authenticate": "Basic realm=\"r\""])
+      default: .text("here")
+      }
+    } _: { origin in
+      let delegate = Witness(cancellingAt: moment)
+      delegate.setCredential(URLCredential(user: "u", password: "p", persistence: .none))
+      let session = URLSession(configuration: Self.configuration, delegate: delegate, delegateQueue: nil)
+      session.dataTask(with: origin.request()).resume()
+      session.finishTasksAndInvalidate()
+      await delegate.isOver.wait()
+      let steps = ["redirect 302 /guarded", "challenge r 0", "head 200", "data here", "store", "metrics 3", "end"]
+      let index = try #require(steps.firstIndex { $0.hasPrefix(moment.rawValue) })
+      let requestCount = min(index + 1, 3)
+      let expected =
+        switch moment {
+        case .metrics, .end: steps
+        default: steps.prefix(index + 1) + ["metrics \(requestCount)", "end cancelled"]
+        }
+      #expect(delegate.steps[1] == expected)
+      #expect(delegate.steps[0] == ["invalid"] && origin.requestCount == requestCount)
+    }
+  }
+
   @Test("a URLSessionTask that is cancelled while it is starting completes once")
   func cancelAtStart() async throws {
     try await withServer { _ in
@@ -204,6 +239,13 @@ private final class Witness: NSObject, URLSessionDataDelegate, @unchecked Sendab
   private let credential = Mutex<URLCredential?>(nil)
   private let isTaken = Atomic(false)
   private let overlapCount = Atomic(0)
+  private let moment: URLSessionTests.Moment?
+
+  /// Creates a delegate that cancels each task when the task's event `moment` is reported, or no task if `moment` is nil.
+  init(cancellingAt moment: URLSessionTests.Moment? = nil) {
+    self.moment = moment
+    super.init()
+  }
 
   var steps: [Int: [String]] { notes.withLock { $0 } }
   var overlaps: Int { overlapCount.load(ordering: .relaxed) }
@@ -214,6 +256,7 @@ private final class Witness: NSObject, URLSessionDataDelegate, @unchecked Sendab
     if isTaken.exchange(true, ordering: .acquiringAndReleasing) { overlapCount.add(1, ordering: .relaxed) }
     notes.withLock { $0[task?.taskIdentifier ?? 0, default: []].append(step) }
     isTaken.store(false, ordering: .releasing)
+    if let moment, step.hasPrefix(moment.rawValue) { task?.cancel() }
   }
 
   private func query(_ task: URLSessionTask) -> String? { task.originalRequest?.url?.query() }
