@@ -21,5 +21,6 @@ extension FuzzTarget {
     hold(
       again?.path == data.path && again?.validator == data.validator, "\(data) reads as \(String(describing: again))")
     hold(again?.receivedByteCount == data.receivedByteCount && again?.totalByteCount == data.totalByteCount, "\(data)")
+    hold(again?.options == data.options, "\(data.options) read as \(String(describing: again?.options))")
   }
 }
