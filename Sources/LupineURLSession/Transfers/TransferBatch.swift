@@ -20,7 +20,7 @@ struct TransferBatch {
   var sentByteCount: Int64?
   var head: ResponseHead?
   /// The latest piece of the response's body, to which further bytes can be appended. Empty if there is none.
-  private(set) var body = Data()
+  private(set) var body = GrowingPiece()
   /// The earlier pieces of the response's body, oldest first, which come before `body`.
   private(set) var earlierPieces: [Data] = []
   var end: Outcome?
@@ -28,39 +28,24 @@ struct TransferBatch {
   /// without sending the request, because the server has requested a client certificate.
   var identityRequest: [[UInt8]]?
 
-  /// The maximum length of a piece to which received bytes are appended: 256 KiB, the maximum that the engine reads at once. Bytes
-  /// are joined to longer pieces, because delivering a short piece costs the same as delivering a long one.
-  private static let joinedBytesMax = 256 * 1024
-  /// The minimum length of a piece, 32 KiB, at which capacity is reserved for all bytes that may still be appended to it. After a
-  /// shorter piece, further bytes often don't arrive soon.
-  private static let roomyBytesMin = 32 * 1024
-
-  /// Appends bytes of the response's body to the latest piece, or starts another piece if the latest one would exceed
-  /// `joinedBytesMax`. If the body isn't streamed (`windowBytes` is nil), all bytes are appended to the latest piece.
-  mutating func append(body bytes: borrowing Span<UInt8>, windowBytes: Int?) {
-    if let windowBytes {
-      if !body.isEmpty, body.count + bytes.count > Self.joinedBytesMax {
-        earlierPieces.append(body)
-        body = Data()
-      }
-      let count = body.count + bytes.count
-      if count >= Self.roomyBytesMin { body.reserveCapacity(max(count, min(windowBytes, Self.joinedBytesMax))) }
-    }
-    body.append(copying: bytes, 0..<bytes.count)
+  /// Appends bytes of the response's body to the latest piece. If `memory` isn't nil, the pieces of the body are delivered one by
+  /// one: another piece is started if the latest one would exceed `PieceMemory.blockBytes`. Bytes are joined to long pieces, because
+  /// delivering a short piece costs the same as delivering a long one.
+  mutating func append(body bytes: borrowing Span<UInt8>, in memory: PieceMemory?) {
+    if body.append(bytes, in: memory) { return }
+    earlierPieces.append(body.take())
+    _ = body.append(bytes, in: memory)
   }
 
   /// Appends a piece of the response's body as a separate piece, without joining it to the latest one.
   mutating func append(_ piece: Data) {
-    if !body.isEmpty { earlierPieces.append(body) }
-    body = piece
+    if !body.isEmpty { earlierPieces.append(body.take()) }
+    body = GrowingPiece(piece)
   }
 
   /// Removes and returns the oldest piece of the response's body.
   mutating func takePiece() -> Data {
-    guard earlierPieces.isEmpty else { return earlierPieces.removeFirst() }
-    var piece = Data()
-    swap(&piece, &body)
-    return piece
+    earlierPieces.isEmpty ? body.take() : earlierPieces.removeFirst()
   }
 
   /// The kind of the next event to deliver. Nil if there are no events.

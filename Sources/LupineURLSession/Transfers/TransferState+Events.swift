@@ -46,7 +46,7 @@ extension TransferState {
 
   /// Called when the engine has received bytes of the response's body.
   mutating func receive(body bytes: borrowing Span<UInt8>) {
-    batch.append(body: bytes, windowBytes: isStreamed ? windowBytes : nil)
+    batch.append(body: bytes, in: isStreamed ? .shared : nil)
   }
 
   /// Called with a piece of a response's body that comes from the session's cache.

@@ -62,7 +62,7 @@ import Testing
     /// The number of bytes of the task's body that the session has received, including those that no delegate has received yet.
     func receivedByteCount(of task: URLSessionTask) -> Int {
       guard let transfer = task.transfer as? Transfer else { return 0 }
-      return transfer.guarded.withLock { Int($0.state.receivedByteCount) + $0.state.batch.body.count }
+      return transfer.guarded.withLock { Int($0.state.receivedByteCount) + $0.state.batch.body.byteCount }
     }
 
     /// Lets the event loop serve ten other requests, whose responses don't need the delegate queue.
