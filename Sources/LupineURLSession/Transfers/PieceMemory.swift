@@ -13,7 +13,7 @@ final class PieceMemory: Sendable {
   /// The length of a block in bytes: 256 KiB, the maximum that the engine reads at once.
   static let blockBytes = 256 * 1024
 
-  private struct Address: @unchecked Sendable { let start: UnsafeMutableRawPointer }
+  fileprivate struct Address: @unchecked Sendable { let start: UnsafeMutableRawPointer }
 
   /// The maximum number of unused blocks that are kept. If more become unused, they are freed. All sessions of the process together
   /// keep at most 8 blocks, which have 2 MiB.
