@@ -6,6 +6,7 @@ import Testing
 
 @testable import LupineReactor
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite("HostReachability: lookups and reports of the network")
 struct HostReachabilityTests {
