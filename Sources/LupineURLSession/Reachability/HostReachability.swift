@@ -118,6 +118,8 @@ package final class HostReachability: Sendable {
   ///
   /// Returns false if the process may not use netlink, or has no descriptors or threads left.
   package func watch(_ handler: @escaping @Sendable (HostPath) -> Void) -> Bool {
+    // Releases the earlier handler before the new one is set, because the release may call `stop`.
+    stop()
     let generation = use(handler)
     let watch = source.watch { [weak self] network in self?.networkChanged(network, generation) }
     guard let watch else {
@@ -138,7 +140,7 @@ package final class HostReachability: Sendable {
 
   /// Sets or removes the handler, and forgets the state of the network and the addresses. Returns the handler's generation.
   private func use(_ handler: (@Sendable (HostPath) -> Void)?) -> Int {
-    // The previous handler and watch are released outside the lock, because that may call `stop`.
+    // The previous handler and watch are released outside the lock.
     let (earlier, generation) = state.withLock { state -> (State, Int) in
       let earlier = state
       state = State(handler: handler, generation: earlier.generation + 1)
