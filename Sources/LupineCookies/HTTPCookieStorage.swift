@@ -7,7 +7,7 @@ extension NSNotification.Name {
   /// Posted after the cookies of an ``HTTPCookieStorage`` have changed, for example because a response has set one. The
   /// notification's object is the storage.
   ///
-  /// It is posted on a background queue, at most 0.1 s after the change. Several changes within that time cause only one
+  /// It is posted on a background queue, about 0.1 s after the change. Several changes within that time cause only one
   /// notification. A cookie that expires, or that is replaced by an equal one, causes none.
   public static let NSHTTPCookieManagerCookiesChanged = NSNotification.Name(
     "NSHTTPCookieManagerCookiesChangedNotification")
@@ -200,8 +200,9 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
   private func scheduleNotification() {
     guard !isNotificationScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
     DispatchQueue.global().asyncAfter(deadline: .now() + Self.notificationDelaySeconds) {
-      // Reset first, so that a change that the observers don't see causes another notification.
-      self.isNotificationScheduled.store(false, ordering: .releasing)
+      // Reset first, so that a change that the observers don't see causes another notification. The exchange acquires, so that
+      // they see every change that has found the flag set.
+      _ = self.isNotificationScheduled.exchange(false, ordering: .acquiringAndReleasing)
       NotificationCenter.default.post(name: .NSHTTPCookieManagerCookiesChanged, object: self)
     }
   }

@@ -6,6 +6,7 @@ import Testing
 
 @testable import LupineReactor
 @testable import LupineURLSession
+@testable import LupineURLSessionTestSupport
 
 @Suite("HostReachability: lookups and reports of the network")
 struct HostReachabilityTests {
@@ -64,6 +65,27 @@ struct HostReachabilityTests {
     controls.report(TestNetwork.online, to: 1)
     controls.answer(1, .success(try addresses()))
     #expect(controls.paths("first").isEmpty && controls.paths("second") == [route])
+  }
+
+  /// An object that a listener retains, and that stops listening when it is released.
+  private final class Owner: Sendable {
+    let host: HostReachability
+    init(_ host: HostReachability) { self.host = host }
+    deinit { host.stop() }
+  }
+
+  @Test("a listener can be replaced or removed even if its release stops listening")
+  func released() throws {
+    let host = try controls.host()
+    for _ in 0..<2 {
+      let owner = Owner(host)
+      #expect(host.watch { [controls] in controls.receive($0, withExtendedLifetime(owner) { "owned" }) })
+    }
+    host.stop()
+    #expect(host.watch { [controls] in controls.receive($0, "last") })
+    controls.report(TestNetwork.online, to: 2)
+    controls.answer(0, .success(try addresses()))
+    #expect(controls.paths("owned").isEmpty && controls.paths("last") == [route])
   }
 
   @Test("a change of the network during a host's first lookup doesn't report the host as missing")

@@ -86,11 +86,11 @@ public final class DownloadRequest: Request, @unchecked Sendable {
   }
 
   override func reset() {
-    let left = resumeData
     super.reset()
-    let file = downloaded.withLock { state in
+    // Not `resumeData`, which is already nil if the request has just been cancelled without resume data.
+    let (file, left) = downloaded.withLock { state in
       defer { (state.fileURL, state.resumeData) = (nil, nil) }
-      return state.fileURL
+      return (state.fileURL, state.resumeData)
     }
     // The file of the failed attempt would prevent the next attempt from moving its file to the destination.
     if let file { try? FileManager.default.removeItem(at: file) }
@@ -148,7 +148,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
   override func discardLeftovers() {
     let left = downloaded.withLock { state -> Data? in
       guard state.leftover == .deleted else { return nil }
-      return state.resumeData.take()
+      return state.resumeData.take() ?? state.laterResumeData.take()
     }
     if let left { URLSessionDownloadTask.removeFile(ofResumeData: left) }
   }

@@ -71,8 +71,8 @@ final class BackgroundDownloadTask: URLSessionDownloadTask, BackgroundTask, @unc
 
   override func willDeliverFile() { job.noteDelivery() }
 
-  /// The resume data for the partial file of an attempt that has failed, of an earlier process or of the caller's resume data, if the
-  /// next attempt hasn't opened that file yet.
+  /// Returns the resume data for the partial file that the next attempt would continue, if no attempt has the file open. The file
+  /// comes from a failed attempt, from an earlier process or from the caller's resume data.
   override func resumeDataBetweenAttempts() -> Data? {
     job.request.flatMap { job.resumeData(for: $0) }?.serialized
   }

@@ -33,7 +33,8 @@ final class BackgroundJob: Sendable {
     var resumeData: ResumeData?
     /// The path from which the partial file of the caller's resume data was moved into the session's folder. Nil if there is none.
     var adoptedPath: String?
-    /// The response that an earlier process received and recorded, or nil if there is none.
+    /// The response that an earlier process received and recorded, or that it derived from the caller's resume data. Nil if there
+    /// is none.
     var response: HTTPURLResponse?
 
     /// Returns true for the first call, after which the caller must start the timer of the task's time limit. Returns false for all
@@ -102,7 +103,7 @@ final class BackgroundJob: Sendable {
   }
 
   var request: URLRequest? { state.withLock { $0.request } }
-  /// The response that an earlier process has received and recorded, or nil if it received none.
+  /// The response that an earlier process has recorded, or nil if it recorded none.
   var response: HTTPURLResponse? { state.withLock { $0.response } }
   /// Whether the request may be sent again: the task has been resumed, its transfer isn't complete, and this process has received
   /// no response to the upload.

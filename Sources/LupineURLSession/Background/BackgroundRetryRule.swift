@@ -8,8 +8,9 @@ struct BackgroundRetryRule: Sendable {
   let delayMin: Duration
   let delayMax: Duration
 
-  /// Returns whether another attempt may succeed after `error`. This is true if the connection has failed, or if this process lacked
-  /// resources for a connection. It is false if the error lies in the request, or if a proxy has refused the connection permanently.
+  /// Returns whether another attempt may succeed after `error`. This is true if the connection has failed, or if this process
+  /// lacked resources for a connection. It is false if the error lies in the request, or if a proxy has refused the connection
+  /// permanently.
   static func isTransient(_ error: URLError) -> Bool {
     let failure = error.userInfo[NSUnderlyingErrorKey] as? EngineError
     switch error.code {

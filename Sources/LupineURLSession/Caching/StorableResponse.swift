@@ -40,15 +40,18 @@ final class StorableResponse: Sendable {
   /// it.
   func store(_ chosen: CachedURLResponse?, isDecided: Bool = false) {
     defer { lead?.end(.stored) }
-    guard let chosen, chosen.storagePolicy != .notAllowed else {
-      if isCollapsible { cache.note(request.uri.cacheKey, isShared: false) }
-      return cache.stores.removeSuperseded(by: response, to: request)
-    }
+    guard let chosen, chosen.storagePolicy != .notAllowed else { return refuse() }
     if chosen.response === head, chosen.data.count == proposed.data.count {
       store(chosen, as: response, isDecided: isDecided)
     } else if let changed = chosen.response as? HTTPURLResponse {
       store(chosen, changed, isDecided: isDecided)
     }
+  }
+
+  /// Removes the older response that this one would have replaced. Called if the program's decision prevents storing this one.
+  private func refuse() {
+    if isCollapsible { cache.note(request.uri.cacheKey, isShared: false) }
+    cache.stores.removeSuperseded(by: response, to: request)
   }
 
   /// Stores a response that the delegate has modified, unless RFC 9111 forbids storing the modified response.
@@ -62,7 +65,7 @@ final class StorableResponse: Sendable {
     let decision = StoreDecision(
       request, status: changed.statusCode, fields: fields, times: response.times,
       bodyForm: isDecoded ? .decoded : .received)
-    guard case .store(let stored) = decision else { return }
+    guard case .store(let stored) = decision else { return refuse() }
     let new = stored.withBody(byteCount: UInt64(chosen.data.count))
     let content = CachedURLResponse(
       response: changed.url.map { HTTPURLResponse(url: $0, new) } ?? changed, data: chosen.data,

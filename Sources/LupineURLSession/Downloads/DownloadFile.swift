@@ -162,9 +162,12 @@ final class DownloadFile: Sendable {
 
   /// Closes and removes the file. Has no effect after `finish` or `keep`, or after a failure.
   func abandon() {
-    // The file in the state is set to nil under the lock, so that only one call removes the file from its directory.
-    let wasOpen = state.withLock { state in state.file.take() != nil }
-    if wasOpen { try? File.remove(url.path) }
+    // The file is removed before it is closed. Closing it releases its lock, so that another download could continue it.
+    state.withLock { state in
+      guard state.file != nil else { return }
+      try? File.remove(url.path)
+      _ = state.file.take()
+    }
   }
 
   private func close() throws(URLError) {
@@ -201,11 +204,12 @@ final class DownloadFile: Sendable {
 
   /// Removes the file, and stores the error, which later calls of `finish` and `keep` will throw. Returns the error.
   private func fail(_ error: URLError) -> URLError {
+    // The file is removed before it is closed, as in `abandon`.
     state.withLock { state in
-      _ = state.file.take()
       state.failure = error
+      try? File.remove(url.path)
+      _ = state.file.take()
     }
-    try? File.remove(url.path)
     return error
   }
 }

@@ -52,7 +52,8 @@ package final class HostReachability: Sendable {
     var network: NetworkState?
     var addresses: [IPAddress] = []
     var lookup = Lookup.idle
-    /// The number of calls of `stop`. Late reports and lookups of earlier handlers have lower numbers and are ignored.
+    /// The number of times that the handler has been set or removed. Late reports and lookups of earlier handlers have lower
+    /// numbers and are ignored.
     var generation = 0
   }
 
@@ -117,17 +118,15 @@ package final class HostReachability: Sendable {
   ///
   /// Returns false if the process may not use netlink, or has no descriptors or threads left.
   package func watch(_ handler: @escaping @Sendable (HostPath) -> Void) -> Bool {
+    // Releases the earlier handler before the new one is set, because the release may call `stop`.
     stop()
-    let generation = state.withLock { state in
-      state.handler = handler
-      return state.generation
-    }
+    let generation = use(handler)
     let watch = source.watch { [weak self] network in self?.networkChanged(network, generation) }
     guard let watch else {
       stop()
       return false
     }
-    // If `stop` was called in the meantime, the new watch of the network is released, outside the lock.
+    // If there is another handler or none in the meantime, the new watch of the network is released, outside the lock.
     _ = state.withLock { state -> (any AnyObject & Sendable)? in
       guard state.generation == generation else { return watch }
       state.watch = watch
@@ -137,13 +136,18 @@ package final class HostReachability: Sendable {
   }
 
   /// Stops watching the network and calling the handler.
-  package func stop() {
-    // The previous handler is released outside the lock.
-    let earlier = state.withLock { state in
-      defer { state = State(generation: state.generation + 1) }
-      return state.watch
+  package func stop() { _ = use(nil) }
+
+  /// Sets or removes the handler, and forgets the state of the network and the addresses. Returns the handler's generation.
+  private func use(_ handler: (@Sendable (HostPath) -> Void)?) -> Int {
+    // The previous handler and watch are released outside the lock.
+    let (earlier, generation) = state.withLock { state -> (State, Int) in
+      let earlier = state
+      state = State(handler: handler, generation: earlier.generation + 1)
+      return (earlier, state.generation)
     }
-    _ = consume earlier
+    withExtendedLifetime(earlier) {}
+    return generation
   }
 
   private func networkChanged(_ network: NetworkState?, _ generation: Int) {

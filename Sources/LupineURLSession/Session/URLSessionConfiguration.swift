@@ -260,9 +260,9 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   /// The rule that decides which redirects are followed, and which fields the next request keeps. Foundation doesn't have this
   /// property.
   ///
-  /// By default, the rule follows at most 20 redirects, and refuses redirects from https to http. It also names the fields that must
-  /// not be sent to other origins. For example, with `configuration.redirectRule.secretFields = ["X-Api-Key"]`, that field is sent only to the
-  /// first origin, no matter whether a request or ``httpAdditionalHeaders`` sets it.
+  /// By default, the rule follows at most 20 redirects, and refuses redirects from https to http. It also names the fields that
+  /// must not be sent to other origins. For example, with `configuration.redirectRule.secretFields = ["X-Api-Key"]`, that field is
+  /// sent only to the first origin, no matter whether a request or ``httpAdditionalHeaders`` sets it.
   open var redirectRule: RedirectRule {
     get { snapshot.redirectRule }
     set { state.withLock { $0.redirectRule = newValue } }

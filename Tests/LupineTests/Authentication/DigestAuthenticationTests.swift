@@ -152,10 +152,8 @@ import Testing
         "WWW-Authenticate", challenges.replacingOccurrences(of: "stale=true", with: "stale=false"))
     } _: { origin in
       let storage = URLCredentialStorage()
-      let space = URLProtectionSpace(
-        host: "127.0.0.1", port: Int(origin.port), protocol: "http", realm: "r",
-        authenticationMethod: NSURLAuthenticationMethodHTTPDigest)
-      storage.setDefaultCredential(URLCredential(user: "u", password: "p", persistence: .forSession), for: space)
+      let credential = URLCredential(user: "u", password: "p", persistence: .forSession)
+      storage.setDefaultCredential(credential, for: Self.space(of: origin))
       try await withSession {
         $0.urlCredentialStorage = storage
       } _: { session in

@@ -241,13 +241,26 @@ import Testing
     }
   }
 
-  @Test("a newer response that is too long to be stored, or that the delegate refuses, removes the stored response")
+  @Test(
+    "a newer response that is too long to be stored, or that the delegate refuses or makes no-store, removes the stored one"
+  )
   func unstoredReplacement() async throws {
-    let decider = Decider { String(decoding: $0.data, as: UTF8.self) == "refused" ? nil : $0 }
+    let decider = Decider { proposed in
+      switch String(decoding: proposed.data, as: UTF8.self) {
+      case "refused": return nil
+      case "changed":
+        let new = proposed.response.url.flatMap {
+          HTTPURLResponse(url: $0, statusCode: 200, httpVersion: nil, headerFields: ["Cache-Control": "no-store"])
+        }
+        return new.map { CachedURLResponse(response: $0, data: proposed.data) }
+      default: return proposed
+      }
+    }
     try await withCache(memory: 100_000, delegate: decider) { fixture async throws in
       let long = Array(repeating: UInt8(ascii: "x"), count: 5_001)
       let contents: [(path: String, content: Reply.Content)] = [
         ("/a", .bytes(long)), ("/b", .chunks([long], pause: .zero)), ("/c", .bytes(Array("refused".utf8))),
+        ("/d", .bytes(Array("changed".utf8))),
       ]
       for (path, content) in contents {
         fixture.script.on(path) { _, number in
