@@ -130,6 +130,7 @@ import Testing
     }
     #expect(try made { $0.lupine.proxy = ProxySettings.none } == nil)
     #expect(try made { $0.lupine.tls = TLSConfiguration() } == nil)
+    #expect(try made { $0.lupine.hostOverrides = [HostOverride(host: "h", addresses: [])] } == nil)
   }
 
   @Test(
