@@ -115,6 +115,8 @@ import Testing
     func change(_ request: inout URLRequest) {
       request.allowsCellularAccess = false
       request.allowsExpensiveNetworkAccess = true
+      request.allowsConstrainedNetworkAccess = false
+      request.httpShouldUsePipelining = true
       request.networkServiceType = .background
       request.lupine.bodyBytesMax = 1_000
       request.lupine.priority = 0.1
