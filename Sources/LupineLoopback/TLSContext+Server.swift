@@ -14,6 +14,7 @@ extension TLSContext {
   ///   - clientAuthorityPEM: If set, the server requests a client certificate that this authority has issued.
   ///   - requiresClientCertificate: Whether a client must present the requested certificate.
   ///   - stapledResponse: An OCSP response in DER for clients that request one, or empty for none.
+  ///   - sessionSeconds: The time in seconds for which the server lets clients resume its sessions. OpenSSL's default is 2 hours.
   /// - Throws: `TLSError.Code.configuration` if the certificate and the key can't be used together.
   package convenience init(
     serverCertificatePEM: [UInt8],
@@ -22,7 +23,8 @@ extension TLSContext {
     versions: ClosedRange<TLSVersion> = .v1_2 ... .v1_3,
     clientAuthorityPEM: [UInt8]? = nil,
     requiresClientCertificate: Bool = true,
-    stapledResponse: [UInt8] = []
+    stapledResponse: [UInt8] = [],
+    sessionSeconds: Int? = nil
   ) throws(TLSError) {
     let context = try Self.make(TLS_server_method(), from: versions.lowerBound, upTo: versions.upperBound)
     try Self.use(
@@ -36,6 +38,7 @@ extension TLSContext {
     let argument = Unmanaged.passUnretained(answers).toOpaque()
     if !answers.protocols.isEmpty { SSL_CTX_set_alpn_select_cb(context.pointer, chooseProtocol, argument) }
     if !answers.staple.isEmpty { lupine_ctx_serve_staple(context.pointer, serveStaple, argument) }
+    if let sessionSeconds { _ = SSL_CTX_set_timeout(context.pointer, sessionSeconds) }
     self.init(configured: context, argument: answers)
   }
 

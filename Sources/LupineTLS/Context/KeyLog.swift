@@ -5,7 +5,7 @@ import Glibc
 /// A key log file, to which the secrets of TLS sessions are appended so that Wireshark can decrypt them. Several instances, even in
 /// different processes, may write to the same file, because each line is appended by a single `write`.
 final class KeyLog: Sendable {
-  private let descriptor: Int32
+  let descriptor: Int32
 
   /// Opens the key log file for appending, and creates the file if it doesn't exist. Throws `TLSError.Code.configuration` if that
   /// fails.

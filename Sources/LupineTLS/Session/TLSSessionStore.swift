@@ -212,6 +212,7 @@ fileprivate final class StoredSession: Sendable {
     return TLSSessionStore.Entry(
       host: host, port: port, protocolVersion: isSingleUse ? "TLSv1.3" : "TLSv1.2",
       cipherSuite: cipher.map { String(cString: $0) } ?? "", age: .seconds(age(at: now)),
-      lifetimeHint: hint == 0 ? nil : .seconds(Int64(clamping: hint)), isSingleUse: isSingleUse)
+      lifetimeHint: hint == 0 ? nil : .seconds(Int64(min(hint, TLSLimits.sessionLifetimeSecondsMax))),
+      isSingleUse: isSingleUse)
   }
 }

@@ -29,11 +29,13 @@ package enum ReadableText {
     "\(request.httpMethod ?? "(no method)") \(url(request.url))"
   }
 
-  /// Returns an indented line of text for each field. In a field with credentials, only the authentication scheme is included.
+  /// Returns an indented line of text for each field. In a field with credentials, only the authentication scheme is included, and
+  /// nothing if the value has a single word, which may be a token without a scheme.
   package static func fields(_ fields: [(name: String, value: String)]) -> [String] {
     fields.map { name, value in
       guard ["authorization", "proxy-authorization"].contains(name.lowercased()) else { return "  \(name): \(value)" }
-      return "  \(name): \(value.split(separator: " ").first ?? "") (not shown)"
+      let words = value.split(separator: " ", maxSplits: 1)
+      return "  \(name): \(words.count == 2 ? "\(words[0]) " : "")(not shown)"
     }
   }
 

@@ -23,16 +23,18 @@ public enum URIError: Error, Sendable, Hashable, CustomStringConvertible {
   /// A URI reference from a server, such as a redirect's Location, leads to a different Unix socket.
   case foreignSocket(String)
 
-  /// A sentence that states the cause, and another sentence that states the remedy.
+  /// A sentence that states the cause, and another sentence that states the remedy. It contains no text that may be user
+  /// information, because a password in it may contain characters that end the host early.
   public var description: String {
     switch self {
-    case .missingScheme(let text): "\(quoted(text)) has no scheme. Put http:// or https:// before it."
+    case .missingScheme(let text): "\(quotedWithoutUser(text)) has no scheme. Put http:// or https:// before it."
     case .unsupportedScheme(let scheme):
       "The scheme \(quoted(scheme)) isn't supported. Use http or https."
     case .malformedHost(let host):
-      "\(quoted(host)) isn't a host name or address. Use letters, digits, dots and hyphens; other characters need "
+      "\(quotedWithoutUser(host)) isn't a host name or address. Use letters, digits, dots and hyphens; other characters need "
         + "their xn-- form."
-    case .malformedPort(let port): "\(quoted(port)) isn't a port. Use a number from 1 to 65535."
+    case .malformedPort(let port):
+      "\(Self.isNumber(port) ? quoted(port) : "The text after the host's colon") isn't a port. Use a number from 1 to 65535."
     case .forbiddenByte(let byte):
       "The URL contains the control character 0x\(String(byte, radix: 16, uppercase: true)). Percent-encode it."
     case .emptySocketPath:
@@ -48,5 +50,15 @@ public enum URIError: Error, Sendable, Hashable, CustomStringConvertible {
       "The server referred to the Unix socket \(quoted(origin)), which isn't followed. If you trust it, request it "
         + "directly."
     }
+  }
+
+  /// Returns the text in quotation marks, with "…" in place of user information, which ends at the last "@".
+  private func quotedWithoutUser(_ text: String) -> String {
+    text.utf8.lastIndex(of: UInt8(ascii: "@")).map { at in quoted("…" + text[at...]) } ?? quoted(text)
+  }
+
+  /// Returns whether the text has one to five digits, as a port that is out of range. Other text may be a part of a password.
+  private static func isNumber(_ text: String) -> Bool {
+    (1...5).contains(text.utf8.count) && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }
 }

@@ -116,6 +116,25 @@ struct PoolKeyTests {
     #expect(try Set(Self.keys(identity).map(\.key)) == Set(keys.map(\.key)))
   }
 
+  @Test("a key with another client certificate, or without one, keeps the route and all other settings")
+  func identities() throws {
+    let client = try ThrowawayAuthority.selfSigned(names: ["client"])
+    let identity = try TLSIdentity(certificatePEM: client.certificatePEM, privateKeyPEM: client.privateKeyPEM)
+    let route = Route.tunnel(try Proxy(.http, host: "proxy.example", port: 3128))
+    func key(_ identity: TLSIdentity?) -> PoolKey {
+      var tls = TLSConfiguration()
+      tls.serverName = "b.example"
+      tls.identity = identity
+      return PoolKey(
+        origin: Origin(scheme: .https, host: "a.example", port: 443), route: route, tls: tls,
+        traits: Self.traits { $0.refusesCellular = true })
+    }
+    #expect(key(identity) != key(nil))
+    #expect(key(identity).anonymous == key(nil) && key(nil).anonymous == key(nil))
+    #expect(key(identity).presenting(.anonymous) == key(nil))
+    #expect(key(nil).presenting(.present(identity)) == key(identity))
+  }
+
   @Test(
     "a host that contains a line end or a NUL is refused, so that the host can't end the Host field early",
     arguments: ["\r\n", "\r", "\n", "\0", "a\tb\r\nX: y"])

@@ -129,6 +129,22 @@ struct AddressPolicyTests {
     }
   }
 
+  @Test("a policy that differs from the default in a single property filters addresses")
+  func singleRestrictions() throws {
+    let (here, socket) = (try address("127.0.0.1"), try address("/run/docker.sock"))
+    var refusing = AddressPolicy.all
+    refusing.refused = ["127.0.0.0/8"]
+    #expect(throws: AddressRefusal.addresses([here])) { try refusing.permitted([here]) }
+    var socketless = AddressPolicy.all
+    socketless.allowsUnixSockets = false
+    #expect(throws: AddressRefusal.addresses([socket])) { try socketless.permitted([socket]) }
+    for others in [AddressPolicy.Others.publicOnly, .none] {
+      var limited = AddressPolicy.all
+      limited.others = others
+      #expect(throws: AddressRefusal.addresses([here])) { try limited.permitted([here]) }
+    }
+  }
+
   @Test("the address policy's error lists at most four refused addresses")
   func refusalText() throws {
     let all = try ["127.0.0.1", "::1", "10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"].map(address)

@@ -226,6 +226,29 @@ struct ShardLimitTests {
     try await expectTimeout(of: stalled, in: .send)
   }
 
+  @Test("a request waits if its host lookup fails because no descriptor is free, and is sent after a later lookup")
+  func lookupWithoutDescriptors() async throws {
+    let answers = Mutex<[NameService.Answer]>([
+      .failure(ResolveError(.outOfResources, "Too many open files")),
+      .success([SocketAddress(numeric: "10.0.0.1", port: 0)].compactMap(\.self)),
+    ])
+    let resolver = NameService(ResolverConfiguration()) { _, _, completion in
+      completion(answers.withLock { $0.removeFirst() })
+      return {}
+    }
+    let stage = ShardStage(resolver: resolver)
+    let (_, sink) = stage.submit(EngineRequest(uri: try URI("http://name.example/")))
+    for _ in 0..<2 { stage.turn() }
+    #expect(!sink.finished.isOpen && stage.network.sockets.isEmpty)
+    stage.turn(after: PoolLimits.descriptorRetryMin)
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    stage.turn(socket)
+    socket.arrivals = [.bytes(Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))]
+    stage.turn(socket)
+    #expect(await sink.outcome.head?.status == 204)
+  }
+
   @Test(
     "each phase of a request has its own time limit, and one value can set all limits except that for 100 (Continue)"
   )

@@ -97,6 +97,24 @@ struct WritableFileTests {
     #expect(throws: SystemError(call: "open", code: EPERM)) { _ = try WritableFile(reopening: path) }
   }
 
+  @Test("a child process inherits no descriptor of a file or of a netlink socket")
+  func inheritance() throws {
+    let (folder, path) = try path()
+    defer { folder.remove() }
+    let created = try WritableFile(creating: path)
+    let reopened = try WritableFile(reopening: path)
+    let read = try File(reading: path)
+    let netlink = try NetlinkSocket(isNotified: true)
+    for number in [created.number, reopened.number, read.number, netlink.number] {
+      #expect(fcntl(number, F_GETFD) & FD_CLOEXEC == FD_CLOEXEC)
+    }
+    // These uses keep the descriptors open until here.
+    try netlink.discardNotifications()
+    #expect(try read.byteCount() == 0)
+    try reopened.close()
+    try created.close()
+  }
+
   @Test("writing a file to a full disk fails")
   func full() throws {
     let file = WritableFile(owning: FileDescriptor(owning: open("/dev/full", O_WRONLY | O_CLOEXEC)), path: "/dev/full")

@@ -2,9 +2,10 @@
 
 import Glibc
 import LupineLoopback
-import LupineTLS
 import LupineTestSupport
 import Testing
+
+@testable import LupineTLS
 
 @Suite("Effects of TLS settings")
 struct SettingsTests {
@@ -224,6 +225,14 @@ struct SettingsTests {
     var status = stat()
     #expect(stat(file.path, &status) == 0)
     #expect(status.st_mode & 0o777 == 0o600)
+  }
+
+  @Test("a child process doesn't inherit the descriptor of a TLS key log file")
+  func keyLogInheritance() throws {
+    let file = try TemporaryFile()
+    let log = try KeyLog(path: file.path)
+    #expect(fcntl(log.descriptor, F_GETFD) & FD_CLOEXEC == FD_CLOEXEC)
+    withExtendedLifetime(log) {}
   }
 
   @Test(

@@ -130,6 +130,26 @@ struct SessionStoreTests {
     #expect(try !fixture.visited(context).client.info.isResumed)
   }
 
+  @Test("a TLS session isn't resumed after 7 days, even if the server would resume it for longer")
+  func longest() throws {
+    let authority = try ThrowawayAuthority()
+    let identity = try authority.issue(names: ["localhost"])
+    // OpenSSL's servers limit the lifetime by themselves with TLS 1.3.
+    let server = try TLSContext(
+      serverCertificatePEM: identity.certificatePEM, privateKeyPEM: identity.privateKeyPEM, versions: .v1_2 ... .v1_2,
+      sessionSeconds: 20 * 24 * 3600)
+    let start = time(nil)
+    let hours = Atomic(0)
+    let store = TLSSessionStore { start + 3600 * hours.load(ordering: .relaxed) }
+    let context = try TLSContext(
+      client: TLSConfiguration(trustRoots: [.pem(authority.certificatePEM)]), sessions: store)
+    #expect(try shakeHands(Endpoint(client: context), Endpoint(server: server)).client == nil)
+    hours.store(7 * 24 - 1, ordering: .relaxed)
+    #expect(store.entries.map(\.lifetimeHint) == [.seconds(7 * 24 * 3600)])
+    hours.store(7 * 24 + 1, ordering: .relaxed)
+    #expect(store.count == 1 && store.entries.isEmpty)
+  }
+
   @Test("the configuration can disable the resumption of TLS sessions", arguments: [TLSVersion.v1_2, .v1_3])
   func switchedOff(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)

@@ -266,5 +266,10 @@ import Testing
     let lines = response.debugDescription.split(separator: "\n").map(String.init)
     #expect(
       lines.prefix(3) == ["request: GET https://example.org/a@b?c=d", "  Authorization: Basic (not shown)", "  a: b"])
+    #expect(
+      ReadableText.fields([("Proxy-Authorization", "Basic secret"), ("AUTHORIZATION", "secret"), ("authorization", "")])
+        == [
+          "  Proxy-Authorization: Basic (not shown)", "  AUTHORIZATION: (not shown)", "  authorization: (not shown)",
+        ])
   }
 }

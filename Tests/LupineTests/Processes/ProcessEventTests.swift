@@ -112,11 +112,14 @@ import Testing
           try await withSession { session in
             let request = session.download(url)
             await request.receives(4)
+            let reachability = NetworkReachabilityManager()
+            reachability?.startListening(onQueue: .global()) { _ in }
             let own = Resources.descriptors(below: path)
             // At least these four exist: the connection, the loop's two descriptors and the temporary file.
             try #require(own.count >= 4, "\(own)")
             let after = try inherited(path)
             try #require(after == before)
+            reachability?.stopListening()
             request.cancel()
           }
           try #require(await hasNoEngine())

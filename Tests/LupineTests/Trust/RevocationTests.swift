@@ -191,6 +191,7 @@ import Testing
       case "/slow": .hold
       case "/limit": Reply(.pattern(byteCount: UInt64(RevocationLimits.responseBytesMax)))
       case "/large": Reply(.pattern(byteCount: UInt64(RevocationLimits.responseBytesMax) + 1))
+      case "/large-list": Reply(.pattern(byteCount: UInt64(RevocationLimits.listBytesMax) + 1))
       default: Reply(.bytes([1, 2]))
       }
     } _: { origin in
@@ -201,6 +202,11 @@ import Testing
       #expect(throws: RevocationProblem.self) { try large.get() }
       let longest = await fetch(.response(url: origin.url + "/limit", request: [1]))
       #expect((try? longest.get().count) == RevocationLimits.responseBytesMax)
+      // A list may be longer than an OCSP response.
+      let list = await fetch(.list(url: origin.url + "/large"))
+      #expect((try? list.get().count) == RevocationLimits.responseBytesMax + 1)
+      let largeList = await fetch(.list(url: origin.url + "/large-list"))
+      #expect(throws: RevocationProblem.self) { try largeList.get() }
       for (path, seconds) in [("/redirect", 100), ("/slow", 1)] {
         await #expect(throws: RevocationProblem.self) {
           try await fetch(.list(url: origin.url + path), seconds: seconds).get()

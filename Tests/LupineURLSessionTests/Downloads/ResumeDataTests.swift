@@ -115,6 +115,8 @@ import Testing
     func change(_ request: inout URLRequest) {
       request.allowsCellularAccess = false
       request.allowsExpensiveNetworkAccess = true
+      request.allowsConstrainedNetworkAccess = false
+      request.httpShouldUsePipelining = true
       request.networkServiceType = .background
       request.lupine.bodyBytesMax = 1_000
       request.lupine.priority = 0.1
@@ -130,6 +132,7 @@ import Testing
     }
     #expect(try made { $0.lupine.proxy = ProxySettings.none } == nil)
     #expect(try made { $0.lupine.tls = TLSConfiguration() } == nil)
+    #expect(try made { $0.lupine.hostOverrides = [HostOverride(host: "h", addresses: [])] } == nil)
   }
 
   @Test(

@@ -45,4 +45,33 @@ import Testing
     }
     #expect(redaction.form("x\(name)x=value") == "x\(name)x=value")
   }
+
+  @Test(
+    "a recording omits the secrets in a body, whatever the case of its media type, and a body that it can't parse")
+  func bodies() {
+    func text(_ body: String, _ type: String) -> String {
+      String(decoding: redaction.body(Data(body.utf8), mediaType: type), as: UTF8.self)
+    }
+    for type in ["application/x-www-form-urlencoded", "Application/X-WWW-Form-URLEncoded; charset=utf-8"] {
+      #expect(text("a=b&password=s3cret", type) == "a=b&password=REMOVED")
+    }
+    for type in ["multipart/form-data; boundary=b", "Multipart/Mixed; boundary=b"] {
+      #expect(text("--b\r\n\r\ns3cret\r\n--b--\r\n", type) == Redaction.replacement)
+    }
+    for type in ["application/json", "Application/Problem+JSON; charset=utf-8"] {
+      #expect(text(#"{"password":"s3cret"}"#, type) == #"{"password":"REMOVED"}"#)
+      #expect(text(#"{"password":"s3cret""#, type) == Redaction.replacement)
+    }
+    #expect(text(#"{"password":"s3cret"}"#, "Text/Plain") == #"{"password":"REMOVED"}"#)
+  }
+
+  @Test(
+    "a recording contains no secret of a malformed URL",
+    arguments: [
+      "http://h.example:port/?token=s3cret", "http://user:s3cret@h.example:port/", "http://[::1/?token=s3cret",
+    ])
+  func malformedURLs(url: String) {
+    #expect(!redaction.value(ofField: "Location", url).contains("s3cret"))
+    #expect(!redaction.url(url).contains("s3cret"))
+  }
 }

@@ -27,6 +27,7 @@ import Testing
       Row(from: "custom://a/", to: "custom://b/", usesHTTP: false),
       Row(from: "custom://a/", to: "custom://a:1/", usesHTTP: false),
       Row(from: "custom://a/", to: "other://a/", usesHTTP: false),
+      Row(from: "http+unix://%2Frun%2Fa/", to: "custom://a/"),
     ])
   func redirect(_ row: Row) throws {
     let first = URLRequest(url: try #require(URL(string: row.from)))
@@ -43,6 +44,10 @@ import Testing
     #expect(history.count == 2)
     #expect(history.hasLeftOrigin == row.leavesOrigin)
     #expect(history.presentsIdentity == row.presentsIdentity)
+    #expect(history.hasUsedHTTP)
+    // A redirect between other schemes doesn't permit a redirect to a local file again.
+    let fourth = URLRequest(url: try #require(URL(string: "custom://a/")))
+    history.add(from: fourth, to: fourth)
     #expect(history.hasUsedHTTP)
   }
 }

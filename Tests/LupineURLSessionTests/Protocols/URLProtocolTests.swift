@@ -183,10 +183,13 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
   @Test("if a URLProtocol redirects endlessly, the task fails")
   func redirectLoop() async throws {
     final class Loop: URLProtocol, @unchecked Sendable {
+      static let starts = Mutex(0)
+
       class override func canInit(with request: URLRequest) -> Bool { request.url?.host == "loop" }
 
       override func startLoading() {
         guard let url = request.url else { return }
+        Self.starts.withLock { $0 += 1 }
         client?.urlProtocol(
           self, wasRedirectedTo: request,
           redirectResponse: URLResponse(url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil))
@@ -197,6 +200,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     } _: { session in
       #expect(await code { try await session.data(from: url("http://loop/")) } == .httpTooManyRedirects)
     }
+    #expect(Loop.starts.withLock { $0 } == 21, "the first request and 20 redirects")
   }
 
   @Test("the error of a URLProtocol becomes the task's error, whatever its type")

@@ -29,6 +29,19 @@ struct URITests {
     #expect(throws: error) { try URI(text) }
   }
 
+  @Test(
+    "no error about a URI quotes text that may be a password",
+    arguments: [
+      #"http://user:se\cret@h/"#, "http://user:secret/x@h", "http://user:secret?@h", "http://user:1234567890/secret@h",
+      "http:user:secret@h", "//user:secret@h/", "user:1secret@h", "http://user:secret@h:port",
+      "http://user:secret@[::1",
+      "http://user:secret@a b/", "ftp://user:secret@h", "http+unix://user:secret@%FF/",
+    ])
+  func passwordIsHidden(text: String) throws {
+    let error = try #require(throws: URIError.self) { try URI(text) }
+    for part in ["cret", "1234"] { #expect(!error.description.contains(part), "\(error)") }
+  }
+
   @Test("the serializer of request heads accepts the target of every parsed URI")
   func targetsCanBeSent() throws {
     for value in UInt32(0x20)..<0x250 where value != 0x7F {
