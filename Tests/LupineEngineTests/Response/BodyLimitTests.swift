@@ -1,5 +1,6 @@
-// BodyLimitTests: which response heads declare a body that is longer than a request's limit.
+// BodyLimitTests: which response heads declare a body that is longer than a request's limit, or the limit of collected bodies.
 
+import LupineOrigin
 import LupineWire
 import Testing
 
@@ -30,6 +31,30 @@ struct BodyLimitTests {
     }
     for status in [200, 206, 299, 400, 403, 404, 415, 417, 500] {
       #expect(declares(.length(9), longerThan: 1, status: status), "\(status)")
+    }
+  }
+
+  @Test("a response whose body is collected has at most 64 MiB, unless the request sets another limit")
+  func collected() async throws {
+    let origin = try OriginServer { peer in
+      guard let request = try peer.readRequest() else { return }
+      // The body is cut off, because only the declared length matters.
+      try peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(request.path.dropFirst())\r\n\r\nx")
+    }
+    defer { origin.stop() }
+    let engine = try Engine()
+    let limit = 64 << 20
+    for (byteCount, own, isTooLong) in [
+      (limit, nil, false), (limit + 1, nil, true), (limit + 1, limit + 1, false),
+    ] as [(Int, Int?, Bool)] {
+      var request = EngineRequest(uri: try URI("\(origin.url)/\(byteCount)"))
+      if let own { request.bodyBytesMax = own }
+      do throws(EngineError) {
+        _ = try await engine.collect(request)
+        Issue.record("A body that was cut off counted as complete.")
+      } catch {
+        #expect((error.code == .bodyTooLarge) == isTooLong, "\(byteCount)")
+      }
     }
   }
 }

@@ -191,6 +191,7 @@ import Testing
       case "/slow": .hold
       case "/limit": Reply(.pattern(byteCount: UInt64(RevocationLimits.responseBytesMax)))
       case "/large": Reply(.pattern(byteCount: UInt64(RevocationLimits.responseBytesMax) + 1))
+      case "/list": Reply(.pattern(byteCount: UInt64(RevocationLimits.listBytesMax) + 1))
       default: Reply(.bytes([1, 2]))
       }
     } _: { origin in
@@ -201,12 +202,14 @@ import Testing
       #expect(throws: RevocationProblem.self) { try large.get() }
       let longest = await fetch(.response(url: origin.url + "/limit", request: [1]))
       #expect((try? longest.get().count) == RevocationLimits.responseBytesMax)
-      for (path, seconds) in [("/redirect", 100), ("/slow", 1)] {
+      for (path, seconds) in [("/redirect", 100), ("/list", 100), ("/slow", 1)] {
         await #expect(throws: RevocationProblem.self) {
           try await fetch(.list(url: origin.url + path), seconds: seconds).get()
         }
       }
     }
+    let request = try RevocationFetcher.request(for: .list(url: "http://localhost/"), seconds: 3)
+    #expect(request.timeouts.total == .seconds(3) && request.bodyBytesMax == RevocationLimits.listBytesMax)
     let refused = [
       "https://localhost/", "http+unix://%2Frun%2Fa/", "http://user:secret@localhost/", "http:///", "http://",
     ]
