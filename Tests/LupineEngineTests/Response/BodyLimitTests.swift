@@ -1,4 +1,4 @@
-// BodyLimitTests: which response heads declare a body that is longer than a request's limit, or the limit of collected bodies.
+// BodyLimitTests: which response heads declare a body that is longer than a request's limit, and the engine's limits.
 
 import LupineOrigin
 import LupineWire
@@ -32,6 +32,15 @@ struct BodyLimitTests {
     for status in [200, 206, 299, 400, 403, 404, 415, 417, 500] {
       #expect(declares(.length(9), longerThan: 1, status: status), "\(status)")
     }
+  }
+
+  @Test(
+    "a request's own limit lowers the engine's limit of decoded bytes, but doesn't raise it",
+    arguments: [
+      (nil, 5, 5), (9, 5, 5), (5, 9, 5), (5, .max, 5), (nil, .max, nil), (9, 0, 0), (9, -1, 0),
+    ] as [(UInt64?, Int, UInt64?)])
+  func combined(engine: UInt64?, request: Int, expected: UInt64?) {
+    #expect(CodingLimits(decodedBytesMax: engine).within(bodyBytesMax: request).decodedBytesMax == expected)
   }
 
   @Test("a response whose body is collected has at most 64 MiB, unless the request sets another limit")

@@ -139,7 +139,7 @@ struct ShardLimitTests {
     arguments: [nil, .seconds(600)] as [Duration?])
   func lookup(limit: Duration?) async throws {
     let stalled = try Stalled(.resolve, Timeouts(everyPhase: limit, total: nil))
-    stalled.stage.turn(after: .seconds(60) - .milliseconds(1))
+    stalled.stage.turn(after: Duration.seconds(60) - .milliseconds(1))
     #expect(!stalled.sink.finished.isOpen)
     stalled.stage.turn(after: .milliseconds(1))
     try #require(stalled.sink.finished.isOpen)

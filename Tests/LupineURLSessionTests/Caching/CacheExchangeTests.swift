@@ -133,6 +133,7 @@ import Testing
         if number == 0 { gate.waitBlocking() }
         return .text("one")
       }
+      #expect(fixture.session.client.cache?.waitMax == .seconds(20))
       let cache = SessionCache(fixture.cache.stores, waitMax: .milliseconds(10))
       let receivers = [Receiver(), Receiver()]
       for receiver in receivers {
