@@ -77,7 +77,7 @@ final class CacheStores: Sendable {
   private let folder: @Sendable () -> String
   private let diskState: Mutex<DiskState>
   private let clock: @Sendable () -> Date
-  private let unwrittenBytesMax: Int
+  let unwrittenBytesMax: Int
   private let queue = DispatchQueue(label: "lupine.cache")
 
   /// - Parameters:

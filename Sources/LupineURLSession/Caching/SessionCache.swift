@@ -30,7 +30,7 @@ final class SessionCache: Sendable {
   /// The name of the session, unique in the process. It is part of the names of the cache partitions that only this session uses.
   /// Responses in these partitions are never written to files.
   let name: String
-  private let waitMax: Duration
+  let waitMax: Duration
   private let isIsolated: Bool
   private let flights = Mutex(FlightTable<CacheExchange>())
 

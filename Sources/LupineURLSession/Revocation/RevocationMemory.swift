@@ -25,7 +25,7 @@ final class RevocationMemory: Sendable {
   /// The cache of revocation statuses that all sessions share.
   static let shared = RevocationMemory()
 
-  private let countMax: Int
+  let countMax: Int
   private let entries = Mutex<[Key: Entry]>([:])
 
   /// Creates an empty cache for at most `countMax` revocation statuses. `countMax` must be at least 1.

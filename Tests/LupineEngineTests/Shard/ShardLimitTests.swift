@@ -134,6 +134,19 @@ struct ShardLimitTests {
     }
   }
 
+  @Test(
+    "the lookup of a host ends after 60 s, even if the request permits more time or has no limit",
+    arguments: [nil, .seconds(600)] as [Duration?])
+  func lookup(limit: Duration?) async throws {
+    let stalled = try Stalled(.resolve, Timeouts(everyPhase: limit, total: nil))
+    stalled.stage.turn(after: Duration.seconds(60) - .milliseconds(1))
+    #expect(!stalled.sink.finished.isOpen)
+    stalled.stage.turn(after: .milliseconds(1))
+    try #require(stalled.sink.finished.isOpen)
+    let error = await stalled.sink.outcome.error
+    #expect(error?.code == .timedOut && error?.phase == .resolve)
+  }
+
   @Test("a request whose server stalls fails at the total time limit, whatever its phase", arguments: Stall.allCases)
   func total(stall: Stall) async throws {
     let stalled = try Stalled(stall, Timeouts(everyPhase: nil, total: .seconds(50)))

@@ -66,6 +66,23 @@ struct ShardTableTests {
     #expect(table.isEmpty && table[second] == nil)
   }
 
+  @Test("the event loop stores the keys of a limited number of origins, but of at least as many as the pool has")
+  func originKeys() throws {
+    var configuration = EngineConfiguration()
+    configuration.pool.originsRememberedMax = 3
+    var keys = OriginKeys(ProxySettings.none.rules(environment: [:]), configuration)
+    for (originCount, countMax) in [(0, 4), (5, 6)] {
+      var most = 0
+      for number in 0..<20 {
+        let origin = Origin(scheme: .http, host: "h\(number).for\(originCount).example", port: 80)
+        let key = try keys.key(for: origin, originCount: originCount)
+        #expect(key.origin == origin)
+        most = max(most, keys.count)
+      }
+      #expect(most == countMax)
+    }
+  }
+
   @Test("commands for a request that has ended don't affect the next request on the same connection")
   func lateCommands() async throws {
     let stage = ShardStage()

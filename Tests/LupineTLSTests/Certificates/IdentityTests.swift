@@ -92,6 +92,16 @@ struct IdentityTests {
     }
   }
 
+  @Test("a file with a client certificate has at most 1 MiB")
+  func longFiles() throws {
+    let bytes = Vectors.ecPKCS8 + Vectors.ecCertificate
+    let longest = bytes + [UInt8](repeating: 0x20, count: (1 << 20) - bytes.count)
+    let (file, longer) = (try TemporaryFile(longest), try TemporaryFile(longest + [0x20]))
+    #expect(try TLSIdentity(certificateFile: file.path) == TLSIdentity(certificatePEM: bytes, privateKeyPEM: bytes))
+    let error = problem { () throws(TLSError) in try TLSIdentity(certificateFile: longer.path) }
+    #expect(error?.code == .configuration && error?.message.contains("more than 1048576 bytes") == true)
+  }
+
   @Test(
     "the client can open PKCS#12 archives with old and with new algorithms",
     arguments: [

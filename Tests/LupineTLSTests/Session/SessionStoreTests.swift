@@ -202,4 +202,19 @@ struct SessionStoreTests {
     _ = try fixture.visited(contexts.context(for: fixture.trusting))
     #expect(contexts.sessions.count > 0)
   }
+
+  @Test("the TLS contexts of at most 64 configurations are kept")
+  func contextsMax() throws {
+    struct Reference {
+      weak var context: TLSContext?
+    }
+    let contexts = TLSContexts()
+    var made: [Reference] = []
+    for index in 0..<70 {
+      let configuration = TLSConfiguration(verification: .none, serverName: "h\(index)")
+      made.append(Reference(context: try contexts.context(for: configuration)))
+    }
+    #expect(made.count { $0.context != nil } == 64)
+    #expect(made.last?.context != nil, "the newest one isn't dropped")
+  }
 }

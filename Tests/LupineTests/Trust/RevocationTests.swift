@@ -213,6 +213,8 @@ import Testing
         }
       }
     }
+    let request = try RevocationFetcher.request(for: .list(url: "http://localhost/"), seconds: 3)
+    #expect(request.timeouts.total == .seconds(3) && request.bodyBytesMax == RevocationLimits.listBytesMax)
     let refused = [
       "https://localhost/", "http+unix://%2Frun%2Fa/", "http://user:secret@localhost/", "http:///", "http://",
     ]

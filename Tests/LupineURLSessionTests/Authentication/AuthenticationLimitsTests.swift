@@ -48,6 +48,20 @@ import Testing
     #expect(identities.known(about: origin(256)) == SessionIdentities.Known.chosen(.anonymous))
   }
 
+  @Test("a task answers at most eight challenges in a row in which a proxy says that the Digest nonce is stale")
+  func staleNoncesOfProxy() throws {
+    let known = KnownCredentials { [credential] _ in credential }
+    let authentication = ProxyAuthentication(SessionAuthentication(), known)
+    let (proxy, request) = (try Proxy("http://p.example:1"), EngineRequest(uri: try URI("http://h.example/")))
+    func isAnswered(_ parameters: String) -> Bool {
+      let challenges = Challenge.parse("Digest realm=r, qop=auth, \(parameters)")
+      return authentication.resends(after: challenges, from: proxy, request)
+    }
+    #expect(isAnswered("nonce=n"))
+    let answers = (0...8).map { isAnswered("nonce=s\($0), stale=true") }
+    #expect(answers == Array(repeating: true, count: 8) + [false])
+  }
+
   @Test("the client nonces of Digest and NTLM are random")
   func nonces() {
     let sources = AuthenticationSources()

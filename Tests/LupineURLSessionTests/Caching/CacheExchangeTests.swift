@@ -31,14 +31,35 @@ import Testing
     }
   }
 
-  private func makeExchange(_ fixture: CacheFixture, _ receiver: Receiver) throws -> CacheExchange {
+  /// A mock engine that records the total time limit of each request, and sends the requests through a session's engine.
+  private final class Upstream: CacheUpstream {
+    let totals = Mutex<[Duration?]>([])
+    private let client: EngineClient
+
+    init(_ client: EngineClient) { self.client = client }
+
+    func submit(
+      _ request: consuming EngineRequest, to sink: any ResponseSink, windowBytes: Int
+    ) throws(URLError) -> ExchangeHandle {
+      let total = request.timeouts.total
+      totals.withLock { $0.append(total) }
+      return try client.submit(request, to: sink, windowBytes: windowBytes)
+    }
+  }
+
+  /// Creates an exchange with the session's cache, or with `cache`, and with the session's engine, or with `upstream`.
+  private func makeExchange(
+    _ fixture: CacheFixture, _ receiver: Receiver, path: String = "/a", total: Duration? = .seconds(100),
+    cache: SessionCache? = nil, upstream: (any CacheUpstream)? = nil
+  ) throws -> CacheExchange {
     let client = fixture.session.client
-    let cache = try #require(client.cache)
-    let text = fixture.origin.url + "/a"
-    let request = EngineRequest(uri: try URI(text))
+    let cache = try #require(cache ?? client.cache)
+    let text = fixture.origin.url + path
+    var request = EngineRequest(uri: try URI(text))
+    request.timeouts.total = total
     return CacheExchange(
       cache.request(request, policy: .useProtocolCachePolicy, ownCookie: nil, identity: nil), request,
-      url: URL(string: text), cache: cache, upstream: client, windowBytes: .max, isStreamed: false,
+      url: URL(string: text), cache: cache, upstream: upstream ?? client, windowBytes: .max, isStreamed: false,
       receiver: receiver)
   }
 
@@ -83,6 +104,47 @@ import Testing
       gate.open()
       #expect(await settles { receiver.endCount.load(ordering: .relaxed) == 1 })
       #expect(fixture.script.count == 2)
+    }
+  }
+
+  @Test("a validation of a stored response in the background takes at most 60 s, or the request's own total limit")
+  func backgroundTime() async throws {
+    try await withCache { fixture async throws in
+      for (path, total, expected) in [
+        ("/a", nil, .seconds(60)), ("/b", .seconds(7), .seconds(7)), ("/c", .seconds(600), .seconds(60)),
+      ] as [(String, Duration?, Duration?)] {
+        fixture.script.on(path, "one", ["Cache-Control": "max-age=60, stale-while-revalidate=600"])
+        try await fixture.load(path)
+        fixture.clock.advance(61)
+        let (receiver, upstream) = (Receiver(), Upstream(fixture.session.client))
+        try makeExchange(fixture, receiver, path: path, total: total, upstream: upstream).decide()
+        let isValidated = await settles { fixture.script.requests.count { $0.path == path } == 2 }
+        #expect(isValidated && upstream.totals.withLock { $0 } == [expected])
+      }
+    }
+  }
+
+  @Test("a request waits for the response to another one no longer than the session's limit")
+  func waitLimit() async throws {
+    try await withCache { fixture async throws in
+      let gate = Gate()
+      defer { gate.open() }
+      fixture.script.on("/a") { _, number in
+        if number == 0 { gate.waitBlocking() }
+        return .text("one")
+      }
+      #expect(fixture.session.client.cache?.waitMax == .seconds(20))
+      let cache = SessionCache(fixture.cache.stores, waitMax: .milliseconds(10))
+      let receivers = [Receiver(), Receiver()]
+      for receiver in receivers {
+        let exchange = try makeExchange(fixture, receiver, cache: cache)
+        exchange.decide()
+        // The first request is sent before the second one begins to wait.
+        #expect(await settles { fixture.script.count >= 1 })
+      }
+      #expect(await settles(within: SessionCache.waitMax / 2) { fixture.script.count == 2 })
+      gate.open()
+      #expect(await settles { receivers.allSatisfy { $0.endCount.load(ordering: .relaxed) == 1 } })
     }
   }
 

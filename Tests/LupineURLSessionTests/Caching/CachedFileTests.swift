@@ -204,6 +204,7 @@ import Testing
   func slowDisk() throws {
     let (directory, gate) = (CacheDirectory(), Gate())
     defer { gate.open() }
+    #expect(URLCache(memoryCapacity: 1_000, diskCapacity: 0).stores.unwrittenBytesMax == 32 << 20)
     let stores = CacheStores(
       memoryCapacity: 1_000_000, diskCapacity: 1_000_000, folder: { directory.path }, clock: { Date() },
       unwrittenBytesMax: 1_000)

@@ -215,18 +215,26 @@ import Testing
 
   @Test("a revocation check starts no fetch after its time limit, and each fetch may take only the remaining time")
   func timeLimit() throws {
-    let many = try authority.issue(
-      responders: ["http://127.0.0.1/1", "http://127.0.0.1/2"], lists: ["http://127.0.0.1/3", "http://127.0.0.1/4"])
-    let subjects = RevocationSubject.subjects(ofChain: [try many.certificateDER, try authority.identity.certificateDER])
-    let network = network(nil)
-    let checker = RevocationChecker(memory: network.memory, clock: network.checker.clock) {
-      query, seconds throws(RevocationProblem) in
-      network.now.withLock { $0 += 4 }
-      return try network.checker.fetch(query, seconds)
+    let urls = (1...4).map { "http://127.0.0.1/\($0)" }
+    let many = try authority.issue(responders: Array(urls[..<2]), lists: Array(urls[2...]))
+    // The certificates of a chain share the time limit.
+    let intermediate = try authority.issueAuthority(responders: Array(urls[1..<3]), lists: Array(urls[3...]))
+    let leaf = try intermediate.issue(responders: Array(urls[..<1]))
+    for (chain, options) in [
+      ([many, authority.identity], [.ocsp, .lists, .requiresAnswer]),
+      ([leaf, intermediate.identity, authority.identity], [.ocsp, .lists]),
+    ] as [([ThrowawayAuthority.Identity], RevocationOptions)] {
+      let subjects = RevocationSubject.subjects(ofChain: try chain.map { try $0.certificateDER })
+      let network = self.network(nil)
+      let checker = RevocationChecker(memory: network.memory, clock: network.checker.clock) {
+        query, seconds throws(RevocationProblem) in
+        network.now.withLock { $0 += 4 }
+        return try network.checker.fetch(query, seconds)
+      }
+      let failure = checker.failure(of: subjects, staple: nil, options: options)
+      #expect(isUnconfirmed(failure) == options.contains(.requiresAnswer))
+      #expect(network.seconds.withLock { $0 } == [5, 5, 2])
     }
-    let failure = checker.failure(of: subjects, staple: nil, options: [.ocsp, .lists, .requiresAnswer])
-    #expect(isUnconfirmed(failure))
-    #expect(network.seconds.withLock { $0 } == [5, 5, 2])
   }
 
   @Test("revocation checks skip an OCSP responder that has failed, for 30 s or until it responds")
@@ -257,6 +265,7 @@ import Testing
 
   @Test("a full revocation cache removes the answer that expires first, but removes other answers before revocations")
   func memory() throws {
+    #expect(RevocationMemory.shared.countMax == 1_000)
     let memory = RevocationMemory(countMax: 2)
     let subjects = try (0..<3).map { _ in
       try #require(

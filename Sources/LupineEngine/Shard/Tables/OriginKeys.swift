@@ -20,6 +20,9 @@ struct OriginKeys {
     self.configuration = configuration
   }
 
+  /// The number of stored keys.
+  var count: Int { keys.count }
+
   /// Returns the latest pool key if it is the key of this origin, and otherwise nil. Callers check it first, because consecutive
   /// requests often have the same origin.
   ///
@@ -31,8 +34,7 @@ struct OriginKeys {
 
   /// Returns the pool key of an origin, with the engine's settings.
   ///
-  /// The number of stored keys is limited to `originCount`, the number of the pool's origins, or to `originsRememberedMax`,
-  /// whichever is larger.
+  /// At most one key more is stored than the larger of `originCount`, the number of the pool's origins, and `originsRememberedMax`.
   mutating func key(for origin: Origin, originCount: Int) throws(Failure) -> PoolKey {
     let key = if let known = keys[origin] { known } else { try makeKey(for: origin, originCount: originCount) }
     latest = key
