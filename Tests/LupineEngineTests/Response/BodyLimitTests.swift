@@ -1,5 +1,6 @@
-// BodyLimitTests: which response heads declare a body that is longer than a request's limit.
+// BodyLimitTests: which response heads declare a body that is longer than a request's limit, and the limit of `collect`.
 
+import LupineOrigin
 import LupineWire
 import Testing
 
@@ -30,6 +31,22 @@ struct BodyLimitTests {
     }
     for status in [200, 206, 299, 400, 403, 404, 415, 417, 500] {
       #expect(declares(.length(9), longerThan: 1, status: status), "\(status)")
+    }
+  }
+
+  @Test("by default, the body of a collected response has at most 64 MiB", .timeLimit(.minutes(10)))
+  func collected() async throws {
+    let limit = 64 * 1024 * 1024
+    // The server closes the connection after the head, so a body of a permitted length is incomplete.
+    for (length, code) in [(limit, EngineError.Code.connectionLost), (limit + 1, .bodyTooLarge)] {
+      let origin = try OriginServer { peer in
+        guard try peer.readRequest() != nil else { return }
+        try peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n")
+      }
+      defer { origin.stop() }
+      let request = EngineRequest(uri: try URI("\(origin.url)/"))
+      let error = await #expect(throws: EngineError.self) { try await Engine().collect(request) }
+      #expect(error?.code == code)
     }
   }
 }

@@ -48,6 +48,20 @@ import Testing
     #expect(identities.known(about: origin(256)) == SessionIdentities.Known.chosen(.anonymous))
   }
 
+  @Test("a task answers only a limited number of consecutive Digest challenges with stale=true from its proxy")
+  func staleProxy() throws {
+    let known = KnownCredentials { [credential] _ in credential }
+    let authentication = ProxyAuthentication(SessionAuthentication(), known)
+    let (proxy, request) = (try Proxy("http://p.example:1"), EngineRequest(uri: try URI("http://h.example/")))
+    func resends(_ parameters: String) -> Bool {
+      let challenges = Challenge.parse("Digest realm=r, qop=auth, \(parameters)")
+      return authentication.resends(after: challenges, from: proxy, request)
+    }
+    #expect(resends("nonce=first"))
+    for number in 1...TaskAuthentication.staleNoncesMax { #expect(resends("nonce=s\(number), stale=true")) }
+    #expect(!resends("nonce=last, stale=true"))
+  }
+
   @Test("the client nonces of Digest and NTLM are random")
   func nonces() {
     let sources = AuthenticationSources()
