@@ -133,6 +133,7 @@ struct DigestSpaces: Sendable {
   private mutating func keep(_ session: DigestSession, for key: Key) {
     useCount += 1
     authentications[key] = Authentication(session: session, lastUse: useCount)
+    histories[key.party]?.lastUse = useCount
     if authentications.count > Self.authenticationsMax,
       let oldest = authentications.min(by: { $0.value.lastUse < $1.value.lastUse })
     {
@@ -142,7 +143,6 @@ struct DigestSpaces: Sendable {
 
   private mutating func record(_ challenge: DigestChallenge, of party: AuthenticationParty) {
     histories[party, default: PartyHistory(lastUse: useCount)].history.record(challenge)
-    histories[party]?.lastUse = useCount
     if histories.count > Self.partiesMax, let oldest = histories.min(by: { $0.value.lastUse < $1.value.lastUse }) {
       histories[oldest.key] = nil
     }

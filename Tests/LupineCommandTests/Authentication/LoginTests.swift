@@ -128,6 +128,17 @@ struct LoginTests {
     #expect(sent.count == 4 && sent.first != "-" && sent.dropFirst().allSatisfy { $0 == "-" }, "\(sent)")
   }
 
+  @Test("a login that the first origin didn't request isn't sent to it after redirects to another origin and back")
+  func unspent() async throws {
+    let proxy = try CannedServer(replies: [
+      Self.redirect(to: "http://b.test/"), Self.redirect(to: "http://a.test/back"), Self.refusal("Basic realm=r"),
+      Self.reply,
+    ])
+    let run = try await through(proxy, ["--anyauth", "-u", "u:p", "http://a.test/"])
+    #expect(run.status == 0 && run.output == "refused", "\(run.errors)")
+    #expect(Self.authorizations(proxy.requests) == ["-", "-", "-"])
+  }
+
   @Test(
     "after a redirect to a host in the netrc file, the command sends the host's login, but not to another port of the host"
   )

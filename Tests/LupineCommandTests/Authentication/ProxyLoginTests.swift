@@ -91,6 +91,16 @@ struct ProxyLoginTests {
     }
   }
 
+  @Test("the origin's login doesn't answer a proxy's challenge", arguments: ["Basic realm=r", digest])
+  func originsLogin(challenge: String) async throws {
+    let proxy = try CannedServer(replies: [Scripts.refusal(challenge, status: 407), Scripts.reply])
+    let run = try await lupine([
+      "--anyauth", "-u", "u:p", "-x", "127.0.0.1:\(proxy.port)", "--noproxy", "", "http://a.test/",
+    ])
+    #expect(run.status == 0 && run.output == "refused", "\(run.errors)")
+    #expect(sent(proxy) == ["-"] && Scripts.authorizations(proxy.requests) == ["-"])
+  }
+
   @Test("the proxy's login answers only the proxy's challenge, and the origin's login only the origin's challenge")
   func both() async throws {
     let proxy = try CannedServer(replies: [

@@ -1,7 +1,9 @@
 // ProxyTLSTests: proxies with TLS: forwarded requests, tunnels inside, and certificates that aren't the proxy's.
 
 import LupineEngine
+import LupineLoopback
 import LupineOrigin
+import LupineTLS
 import LupineTestSupport
 import Synchronization
 import Testing
@@ -96,5 +98,36 @@ struct ProxyTLSTests {
       }
     }
     #expect(requests.load(ordering: .relaxed) == 0)
+  }
+
+  @Test("a TLS proxy receives no client certificate, even if it requires one")
+  func identity() async throws {
+    let authority = try ThrowawayAuthority()
+    let server = try ServerIdentity(
+      try authority.issue(names: ["localhost"], addresses: ["127.0.0.1"]), authorityPEM: authority.certificatePEM,
+      clientAuthorityPEM: authority.certificatePEM)
+    let proxy = try OriginServer.serving(tls: server) { _ in .text("in") }
+    defer { proxy.stop() }
+    let client = try authority.issue(commonName: "A client", purpose: .client)
+    var configuration = EngineConfiguration()
+    configuration.proxy = .fixed(try Proxy(.https, host: "127.0.0.1", port: proxy.port))
+    configuration.tls = TLSConfiguration(trustRoots: [.pem(authority.certificatePEM)])
+    configuration.tls.identity = try TLSIdentity(
+      certificatePEM: client.certificatePEM, privateKeyPEM: client.privateKeyPEM)
+    let record = try await Engine(configuration: configuration).record("http://h.example/")
+    #expect(record.error != nil && proxy.requestCount == 0)
+  }
+
+  @Test("a TLS proxy's certificate must be for the proxy's host, even if the TLS settings name another server")
+  func serverName() async throws {
+    let identity = try ServerIdentity.throwaway()
+    let proxy = try OriginServer.serving(tls: identity) { _ in .text("in") }
+    defer { proxy.stop() }
+    var configuration = EngineConfiguration()
+    configuration.proxy = .fixed(try Proxy(.https, host: "127.0.0.1", port: proxy.port))
+    configuration.tls = TLSConfiguration(trustRoots: [.pem(identity.authorityPEM)])
+    configuration.tls.serverName = "origin.example"
+    let record = try await Engine(configuration: configuration).record("http://h.example/")
+    #expect(record.text == "in" && record.error == nil)
   }
 }

@@ -37,6 +37,22 @@ struct ShardSendingTests {
     #expect(outcome.metrics?.closeReason != nil)
   }
 
+  @Test("while the receive window is full, an error of the socket doesn't make the client read more of the response")
+  func errorWhileHeld() throws {
+    let stage = ShardStage()
+    let (_, sink, socket) = try beginUpload(on: stage, windowBytes: 5)
+    socket.arrivals = [
+      .bytes(Array("HTTP/1.1 413 Content Too Large\r\nContent-Length: 15\r\n\r\nfirst".utf8)),
+      .bytes(Array("again".utf8)), .bytes(Array("later".utf8)),
+    ]
+    stage.turn(socket)
+    try #require(sink.receivedCount == 5)
+    let readCount = socket.reads.count
+    // The poller still watches the socket, because the client has more to send.
+    stage.turn(error: socket)
+    #expect(socket.reads.count == readCount && sink.receivedCount == 5 && !sink.finished.isOpen)
+  }
+
   @Test(
     "if sending a request fails after a long response has arrived, the response is read over several loop iterations")
   func longAnswerBeforeSendingFails() async throws {

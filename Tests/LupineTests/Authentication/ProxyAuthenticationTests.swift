@@ -119,24 +119,30 @@ import Testing
 
   private static let digestChallenge = Challenge.parse("Digest realm=\"r\", nonce=\"n\", qop=\"auth\"")
 
-  @Test("a Digest credential for one proxy isn't sent to another proxy, whose response doesn't verify the credential")
-  func otherProxy() throws {
+  private static let forgedHead = ResponseHead(
+    status: 200, fields: ["Proxy-Authentication-Info": "rspauth=\"0\""], isContentDecoded: false)
+
+  @Test(
+    "a Digest credential for one proxy isn't sent to another proxy, whose response doesn't verify the credential",
+    arguments: ["http://b.example:1", "http://a.example:2", "https://a.example:1"])
+  func otherProxy(url: String) throws {
     let session = SessionAuthentication()
     let authentication = ProxyAuthentication(session, storage: nil)
-    let (first, second) = (try Proxy("http://u:p@a.example:1"), try Proxy("http://b.example:1"))
+    let (first, second) = (try Proxy("http://u:p@a.example:1"), try Proxy(url))
     let request = EngineRequest(uri: try URI("http://h.example/"))
-    let head = ResponseHead(
-      status: 200, fields: ["Proxy-Authentication-Info": "rspauth=\"0\""], isContentDecoded: false)
     var isAccepted: Bool { session.connections.withLock { !$0.accepted.isEmpty } }
     #expect(authentication.resends(after: Self.digestChallenge, from: first, request))
     let prepared = try authentication.prepare(request, via: first)
     #expect(prepared?.authorization?.value?.hasPrefix("Digest ") == true)
     // After a redirect, the request uses the other proxy.
     #expect(try authentication.prepare(request, via: second) == nil)
-    #expect(authentication.receive(head, to: request, via: second) == .accepted && !isAccepted)
+    #expect(authentication.receive(Self.forgedHead, to: request, via: second) == .accepted && !isAccepted)
     // After another redirect, the request uses the first proxy again, which sends a wrong rspauth.
     _ = try authentication.prepare(request, via: first)
-    #expect(authentication.receive(head, to: request, via: first) == .untrusted && isAccepted)
+    #expect(authentication.receive(Self.forgedHead, to: request, via: first) == .untrusted && isAccepted)
+    // The session has dropped the authentication, but still doesn't send the password of the proxy's URL with Basic.
+    let bare = try #require(try authentication.prepare(request, via: first))
+    #expect(bare.authorization != nil && bare.authorization?.value == nil)
   }
 
   @Test(

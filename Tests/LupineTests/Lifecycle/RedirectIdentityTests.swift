@@ -73,7 +73,9 @@ import Testing
   @Test("after a URLProtocol redirects a request to another origin, the client certificate isn't presented")
   func protocols() async throws {
     final class Redirecting: URLProtocol, @unchecked Sendable {
-      class override func canInit(with request: URLRequest) -> Bool { request.url?.host == "redirecting.stub" }
+      class override func canInit(with request: URLRequest) -> Bool {
+        request.url?.host == "redirecting.stub" || request.url?.path == "/redirecting"
+      }
 
       override func startLoading() {
         guard let url = request.url, let target = url.query.flatMap({ URL(string: $0) }),
@@ -85,6 +87,12 @@ import Testing
     try await withIdentity(protocols: [Redirecting.self]) { url, session in
       let response = await session.request("https://redirecting.stub/?\(url)").outcome()
       #expect(response.response?.statusCode == 400 && response.metrics?.redirectCount == 1)
+      // Another origin redirects to a request that the protocol answers, with a redirect within the server's origin.
+      try await withServer { _ in
+        redirect(to: "\(url)/redirecting?\(url)")
+      } _: { origin in
+        #expect(await session.request(origin.url).outcome().response?.statusCode == 400)
+      }
     }
   }
 

@@ -92,6 +92,10 @@ enum PropertyListVectors {
     ),
     ("a length that isn't an integer", binary([[0x5F, 0x51, 0x61]]), .malformed(part: "length", offset: 9)),
     ("a truncated length", binary([[0x5F]]), .malformed(part: "length", offset: 9)),
+    ("a length that extends past the table", binary([[0x5F, 0x11, 0]]), .malformed(part: "length", offset: 9)),
+    (
+      "an array that extends past the table", binary([[0x09], [0xA2, 0]], top: 1), .malformed(part: "count", offset: 9)
+    ),
     (
       "an integer of 32 bytes", binary([[0x15] + [UInt8](repeating: 1, count: 32)]),
       .malformed(part: "marker", offset: 8)
@@ -129,7 +133,7 @@ enum PropertyListVectors {
 
   static let texts: [(name: String, data: Data, error: PropertyListError?)] = [
     ("512 levels", xml(512), nil),
-    ("514 levels", xml(514), deep),
+    ("513 levels", xml(513), deep),
     ("100,000 levels", xml(100_000), deep),
     ("100,000 levels of dictionaries", xml(100_000, open: "<dict><key>a</key>", close: "</dict>"), deep),
     ("100,000 levels that aren't closed", xml(100_000, close: ""), deep),

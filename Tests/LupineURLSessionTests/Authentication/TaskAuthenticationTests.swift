@@ -242,13 +242,8 @@ import Testing
     var spaces = DigestSpaces()
     let challenge = try digest("nonce=n, qop=auth")
     let credential = PasswordCredential(user: "me", password: "pw")
-    func request(_ index: Int) throws -> DigestSpaces.CoveredRequest {
-      DigestSpaces.CoveredRequest(
-        party: .origin(try URI("http://h\(index).example/").origin), method: "GET", target: "/", clientNonce: "c",
-        contentHash: { _ in nil })
-    }
     for index in 0...DigestSpaces.partiesMax {
-      _ = try spaces.answer(challenge, with: credential, to: try request(index))
+      _ = try spaces.answer(challenge, with: credential, to: try covered(index))
     }
     let last = DigestSpaces.partiesMax
     #expect(spaces.keys(covering: try URI("http://h\(last).example/")).count == 1)
@@ -258,6 +253,28 @@ import Testing
     let basic = Challenge.parse("Basic")
     #expect(spaces.offers(in: basic, from: .origin(try URI("http://h1.example/").origin)).isEmpty)
     #expect(spaces.offers(in: basic, from: .origin(try URI("http://h0.example/").origin)).count == 1)
+  }
+
+  @Test("a session keeps the Digest authentication and the history of an origin in use, despite many other origins")
+  func kept() throws {
+    var spaces = DigestSpaces()
+    let challenge = try digest("nonce=n, qop=auth")
+    let credential = PasswordCredential(user: "me", password: "pw")
+    let key = try spaces.answer(challenge, with: credential, to: try covered(0)).key
+    for index in 1...DigestSpaces.partiesMax {
+      _ = try spaces.answer(challenge, with: credential, to: try covered(index))
+      guard index.isMultiple(of: 100) else { continue }
+      let use = spaces.proof(with: key, for: try covered(0))
+      #expect(use != nil)
+    }
+    #expect(spaces.offers(in: Challenge.parse("Basic"), from: key.party).isEmpty)
+  }
+
+  /// Returns a request to one of many origins.
+  private func covered(_ index: Int) throws -> DigestSpaces.CoveredRequest {
+    DigestSpaces.CoveredRequest(
+      party: .origin(try URI("http://h\(index).example/").origin), method: "GET", target: "/", clientNonce: "c",
+      contentHash: { _ in nil })
   }
 
   // MARK: Challenges

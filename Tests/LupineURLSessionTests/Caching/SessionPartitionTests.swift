@@ -127,6 +127,28 @@ import Testing
     }
   }
 
+  @Test("a stored response isn't served if the server that validates it fails to prove that it knows the password")
+  func forgedValidation() async throws {
+    try await withCache { fixture async throws in
+      fixture.script.on("/a") { request, _ in
+        guard request.fields.first("Authorization")?.hasPrefix("Digest ") == true else {
+          return Reply(status: 401, fields: ["WWW-Authenticate": "Digest realm=r, nonce=n, qop=auth"])
+        }
+        guard request.fields.contains("If-None-Match") else {
+          return Reply(fields: ["Cache-Control": "max-age=60", "ETag": "\"v\""], .bytes(Array("stored".utf8)))
+        }
+        return Reply(status: 304, fields: ["ETag": "\"v\"", "Authentication-Info": "rspauth=\"0\""])
+      }
+      let text = try #require(fixture.request("/a").url?.absoluteString)
+      let request = URLRequest(url: try #require(URL(string: text.replacingOccurrences(of: "//", with: "//u:p@"))))
+      #expect(try await fixture.session.data(for: request).0 == Data("stored".utf8))
+      fixture.clock.advance(61)
+      let error = await #expect(throws: URLError.self) { try await fixture.session.data(for: request) }
+      #expect(error?.code == .badServerResponse)
+      #expect(fixture.script.requests.last?.fields.first("If-None-Match") == "\"v\"")
+    }
+  }
+
   @Test("a session with an address policy shares no cached responses with other sessions, in memory or on disk")
   func addressPolicy() async throws {
     try await withCache(disk: 1_000_000) { fixture async throws in

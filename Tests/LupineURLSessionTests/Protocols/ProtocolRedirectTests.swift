@@ -356,4 +356,33 @@ private final class Echo: URLProtocol, @unchecked Sendable {
       }
     }
   }
+
+  @Test("a URL protocol can't redirect to a local file if a server's redirect led to the protocol")
+  func localFileAfterServer() async throws {
+    final class Moving: NSObject, URLSessionTaskDelegate, Sendable {
+      private let url: URL?
+
+      init(_ url: URL?) { self.url = url }
+
+      func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+      ) {
+        var moved = request
+        if request.url?.scheme == "http" { moved.url = url }
+        completionHandler(moved)
+      }
+    }
+    try await withFile { file in
+      try await withServer { _ in
+        Reply(status: 302, fields: ["Location": "/there"])
+      } _: { origin in
+        try await withSession(delegate: Moving(URL(string: "app://first/redirect?\(file.absoluteString)"))) {
+          $0.protocolClasses = [Redirecting.self]
+        } _: { session in
+          #expect(await code { try await session.data(for: origin.request()) } == .unsupportedURL)
+        }
+      }
+    }
+  }
 }

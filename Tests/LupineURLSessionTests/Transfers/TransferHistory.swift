@@ -16,7 +16,7 @@ import Testing
 /// Events of submission: "submitted EXCHANGE", "failed" (to be submitted), "changed EXCHANGE" (its flow). Events of the
 /// engine: "head STATUS [FIELD: VALUE]", "resent STATUS", "body BYTES", "turn BYTES" (of the request's body), "end [CODE [offline]]
 /// [after SECONDS]". On the session's queue: "step", "ask", "asked QUESTION", "answer QUESTION ANSWER". Queries: "request",
-/// "counts", "time" (the total time limit).
+/// "counts", "identity" (whether a client certificate was chosen for the request), "time" (the total time limit).
 struct TransferHistory: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let url: String
@@ -106,6 +106,7 @@ private struct TransferRun {
     case "counts":
       return "exchanges \(state.exchangeCount) performed \(state.performed.count) redirects \(state.redirects.count) "
         + "challenges \(state.attempts.total) received \(state.receivedByteCount) sent \(state.sentByteCount)"
+    case "identity": return state.request.identityChoice == nil ? "none" : "chosen"
     case "time": return "\(state.request.timeouts.total?.components.seconds ?? -1)"
     default: throw UnknownEvent(event: event)
     }
@@ -158,7 +159,12 @@ private struct TransferRun {
     case "identify": return .identify(.anonymous)
     case "follow":
       let redirect = try #require(redirect)
-      return .follow(redirect.next, redirect.proposed)
+      guard words.count > 1 else { return .follow(redirect.next, redirect.proposed) }
+      // The observer chooses another URL.
+      var (next, chosen) = (redirect.next, redirect.proposed)
+      next.uri = try URI(words[1])
+      chosen.url = URL(string: words[1])
+      return .follow(next, chosen)
     case "fail": return .fail(URLError(.badURL))
     case "handover": return .handOver(URLRequest(url: try #require(URL(string: "http://h/p"))))
     case "network": return .networkFound(after: .seconds(try #require(Int(words[1]))))

@@ -40,6 +40,15 @@ extension TransferHistory {
     TransferHistory(
       "if the transfer is cancelled before the observer is asked for a certificate, it ends without asking",
       submitted + [("certificate", "deliver"), ("cancel", "cancel"), ("step", "end cancelled"), ("step", "none")]),
+    TransferHistory(
+      "a certificate is used after a redirect within the origin, but not at another origin that the observer chooses",
+      identified + [
+        ("answer 1 identify", "deliver"), ("step", "submit 2: http://h/"), ("submitted 2", ""),
+        ("head 302 Location: /b", "wanted"), ("end", ""), ("step", "redirect 302 to http://h/b"), ("ask", "2"),
+        ("answer 2 follow", "discard"), ("step", "submit 3: http://h/b"), ("identity", "chosen"), ("submitted 3", ""),
+        ("head 302 Location: /c", "wanted"), ("end", ""), ("step", "redirect 302 to http://h/c"), ("ask", "3"),
+        ("answer 3 follow http://other/c", "discard"), ("step", "submit 4: http://other/c"), ("identity", "none"),
+      ]),
   ]
 
   static let redirecting = [
@@ -200,6 +209,18 @@ extension TransferHistory {
       submitted + [
         ("resent 200", "unwanted"), ("body 5", ""), ("end", "deliver"), ("step", "submit 2: http://h/"),
         ("counts", "exchanges 2 performed 1 redirects 0 challenges 0 received 0 sent 0"),
+      ]),
+    TransferHistory(
+      "a request with a credential has only the time that the refused request has left",
+      challenged + [
+        ("answer 1 authorize x", "discard; resume 1"), ("changed 1", ""), ("end after 20", "deliver"),
+        ("step", "submit 2: http://h/ as x"), ("time", "40"),
+      ]),
+    TransferHistory(
+      "after a proxy has refused a tunnel, the next request has only the time that is left",
+      submitted + [
+        ("end proxyFailed after 20", "deliver"), ("step", "authenticate, 0 refused"), ("ask", "1"),
+        ("answer 1 resend attempt", ""), ("asked 1", ""), ("step", "submit 2: http://h/"), ("time", "40"),
       ]),
     TransferHistory(
       "after a redirect, refused credentials are counted from 0",

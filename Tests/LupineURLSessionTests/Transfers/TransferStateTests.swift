@@ -20,10 +20,14 @@ struct TransferStateTests {
   @Test(arguments: TransferHistory.redirecting)
   func redirecting(_ history: TransferHistory) throws { try history.run() }
 
-  @Test(arguments: TransferHistory.identifying)
+  @Test(
+    "a transfer chooses a client certificate, and uses it only at its origin, as the history expects",
+    arguments: TransferHistory.identifying)
   func identifying(_ history: TransferHistory) throws { try history.run() }
 
-  @Test(arguments: TransferHistory.authenticating)
+  @Test(
+    "a transfer sends its request again with a credential, within its time limit, as the history expects",
+    arguments: TransferHistory.authenticating)
   func authenticating(_ history: TransferHistory) throws { try history.run() }
 
   @Test(arguments: TransferHistory.waiting)
