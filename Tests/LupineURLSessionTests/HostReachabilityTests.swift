@@ -53,12 +53,17 @@ struct HostReachabilityTests {
 
   private func addresses() throws -> [SocketAddress] { [try #require(SocketAddress(numeric: "192.0.2.1", port: 0))] }
 
+  /// Makes a listener with this name receive the paths to the host. Returns false if the network can't be watched.
+  private func listens(to host: HostReachability, as listener: String) -> Bool {
+    host.watch { [controls] in controls.receive($0, listener) }
+  }
+
   @Test("a late lookup or report for an earlier listener isn't passed to a later listener")
   func late() throws {
     let host = try controls.host()
-    #expect(host.watch { [controls] in controls.receive($0, "first") })
+    #expect(listens(to: host, as: "first"))
     controls.report(TestNetwork.online, to: 0)
-    #expect(host.watch { [controls] in controls.receive($0, "second") })
+    #expect(listens(to: host, as: "second"))
     controls.answer(0, .success(try addresses()))
     controls.report(TestNetwork.offline, to: 0)
     #expect(controls.paths("first").isEmpty && controls.paths("second").isEmpty && controls.lookupCount == 1)
@@ -79,10 +84,11 @@ struct HostReachabilityTests {
     let host = try controls.host()
     for _ in 0..<2 {
       let owner = Owner(host)
-      #expect(host.watch { [controls] in controls.receive($0, withExtendedLifetime(owner) { "owned" }) })
+      let isWatched = host.watch { [controls] in controls.receive($0, withExtendedLifetime(owner) { "owned" }) }
+      #expect(isWatched)
     }
     host.stop()
-    #expect(host.watch { [controls] in controls.receive($0, "last") })
+    #expect(listens(to: host, as: "last"))
     controls.report(TestNetwork.online, to: 2)
     controls.answer(0, .success(try addresses()))
     #expect(controls.paths("owned").isEmpty && controls.paths("last") == [route])
@@ -91,7 +97,7 @@ struct HostReachabilityTests {
   @Test("a change of the network during a host's first lookup doesn't report the host as missing")
   func firstLookup() throws {
     let host = try controls.host()
-    #expect(host.watch { [controls] in controls.receive($0, "only") })
+    #expect(listens(to: host, as: "only"))
     controls.report(TestNetwork.online, to: 0)
     controls.report(TestNetwork.local, to: 0)
     controls.report(TestNetwork.online, to: 0)
@@ -103,7 +109,7 @@ struct HostReachabilityTests {
   @Test("while a host is looked up again, and if no name server answers, its earlier addresses determine its path")
   func earlierAddresses() throws {
     let host = try controls.host()
-    #expect(host.watch { [controls] in controls.receive($0, "only") })
+    #expect(listens(to: host, as: "only"))
     controls.report(TestNetwork.online, to: 0)
     controls.answer(0, .success(try addresses()))
     controls.report(TestNetwork.offline, to: 0)

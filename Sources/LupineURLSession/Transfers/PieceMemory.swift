@@ -1,6 +1,7 @@
 // PieceMemory: the reused memory of the long pieces of streamed bodies.
 
 import Foundation
+import LupineEngine
 import Synchronization
 
 /// Provides the memory of long pieces, and reuses it after the pieces have been released.

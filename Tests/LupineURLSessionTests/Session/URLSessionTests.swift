@@ -148,7 +148,7 @@ import Testing
       let expected =
         switch moment {
         case .metrics, .end: steps
-        default: steps.prefix(index + 1) + ["metrics \(requestCount)", "end cancelled"]
+        default: Array(steps.prefix(index + 1)) + ["metrics \(requestCount)", "end cancelled"]
         }
       #expect(delegate.steps[1] == expected)
       #expect(delegate.steps[0] == ["invalid"] && origin.requestCount == requestCount)
