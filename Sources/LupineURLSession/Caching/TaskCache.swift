@@ -46,12 +46,14 @@ final class TaskCache: Sendable {
 
   func keep(_ storable: StorableResponse) { state.withLock { $0.storable = storable } }
 
-  /// Stores the latest response if it is a complete redirect. Called before the task sends its next request. The delegate isn't
-  /// asked, because a redirect isn't the task's final response. Other responses that aren't final, such as a 401 after which the
-  /// task sends a credential, aren't stored.
+  /// Stores the latest response if it is a complete redirect whose body isn't too long. Called before the task sends its next
+  /// request. The delegate isn't asked, because a redirect isn't the task's final response. Other responses that aren't final, such
+  /// as a 401 after which the task sends a credential, aren't stored.
   func storeRedirect() {
     guard let storable = takeStorable(), storable.isRedirect else { return }
-    storable.store(storable.proposed)
+    // A longer body is received completely only if it arrives before the task follows the redirect. Time must not decide.
+    let isShort = storable.proposed.data.count <= NetworkExchange.unwantedBytesMax
+    storable.store(isShort ? storable.proposed : nil)
   }
 
   /// Returns the complete response that the cache can store, and forgets it. Returns nil if there is none.

@@ -10,14 +10,15 @@ import Synchronization
 /// clears every page again, which takes longer than copying the bytes.
 final class PieceMemory: Sendable {
   /// The memory that all sessions of the process share.
-  static let shared = PieceMemory(unusedMax: 8)
+  static let shared = PieceMemory(unusedMax: unusedBlocksMax)
+  /// The maximum number of unused blocks of `shared`: 8, which have 2 MiB.
+  static let unusedBlocksMax = 8
   /// The length of a block in bytes: 256 KiB, the maximum that the engine reads at once.
   static let blockBytes = 256 * 1024
 
   fileprivate struct Address: @unchecked Sendable { let start: UnsafeMutableRawPointer }
 
-  /// The maximum number of unused blocks that are kept. If more become unused, they are freed. All sessions of the process together
-  /// keep at most 8 blocks, which have 2 MiB.
+  /// The maximum number of unused blocks that are kept. If more become unused, they are freed.
   let unusedMax: Int
   private let unused = Mutex<[Address]>([])
 
