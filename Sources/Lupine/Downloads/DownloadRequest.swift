@@ -27,15 +27,14 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     var fileURL: URL?
     var resumeData: Data?
     var validations: [Validation] = []
-    /// What the caller's cancellation does with the part of the file received so far, or nil if the caller hasn't cancelled the
-    /// request.
+    /// What the cancellation does with the received part of the file. Nil if the caller hasn't cancelled the request.
     var leftover: Leftover?
     var resumeDataHandlers: [@Sendable (Data?) -> Void] = []
     /// The resume data from a failed attempt to resume the download, or nil. The next attempt starts from this data instead of the
     /// original resume data.
     var laterResumeData: Data?
 
-    /// What happens to the part of the file that a cancelled download has received: `kept` if the caller requested resume data.
+    /// The fate of the received part of a cancelled download's file. It is kept if the caller has requested resume data.
     enum Leftover { case kept, deleted }
   }
 
