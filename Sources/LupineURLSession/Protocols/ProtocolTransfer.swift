@@ -310,7 +310,7 @@ final class ProtocolTransfer: TaskTransfer {
     guard let task = answered else { return }
     guard let chosen else {
       // This end also makes the session ignore all later reports of the URL protocol.
-      state.withLock { ($0.events, $0.earlyParts, $0.awaitsResponse) = ([.body(redirect.body), .end(nil)], [], false) }
+      state.withLock { ($0.events, $0.earlyParts) = ([.body(redirect.body), .end(nil)], []) }
       if !present(head, to: task) { state.withLock { $0.isWaiting = false } }
       return advance()
     }
