@@ -123,7 +123,34 @@ import Testing
     request.addValue("3", forHTTPHeaderField: "X-mixed")
     #expect(request.allHTTPHeaderFields == ["x-Mixed": "2,3"])
     request.setValue(nil, forHTTPHeaderField: "X-MIXED")
+    #expect(request.allHTTPHeaderFields == [:])
+  }
+
+  // As in swift-corelibs-foundation, whose NSURLRequest stores the optional dictionary.
+  @Test("allHTTPHeaderFields is nil only if no fields were set or if they were set to nil, also in copies and archives")
+  func optionalFields() throws {
+    var request = URLRequest(url: Self.url)
     #expect(request.allHTTPHeaderFields == nil)
+    let untouched = request
+    request.allHTTPHeaderFields = [:]
+    #expect(request.allHTTPHeaderFields == [:] && request == untouched)
+    request.allHTTPHeaderFields?["Authorization"] = "Bearer t"
+    #expect(request.value(forHTTPHeaderField: "authorization") == "Bearer t")
+    request.allHTTPHeaderFields = nil
+    #expect(request.allHTTPHeaderFields == nil && untouched.allHTTPHeaderFields == nil)
+    request.allHTTPHeaderFields?["Authorization"] = "Bearer t"
+    #expect(request.allHTTPHeaderFields == nil)
+    request.setValue(nil, forHTTPHeaderField: "Authorization")
+    #expect(request.allHTTPHeaderFields == [:])
+    let object = NSMutableURLRequest(url: Self.url)
+    for fields in [nil, [:], ["A": "1"]] as [[String: String]?] {
+      object.allHTTPHeaderFields = fields
+      let archive = try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
+      let decoded = try NSKeyedUnarchiver.unarchivedObject(ofClass: NSURLRequest.self, from: archive)
+      #expect(try #require(decoded).allHTTPHeaderFields == fields)
+      #expect((object.copy() as? NSURLRequest)?.allHTTPHeaderFields == fields)
+      #expect(URLRequest(object).allHTTPHeaderFields == fields)
+    }
   }
 
   @Test("a request whose URL is relative to a base is sent to the absolute URL")

@@ -75,7 +75,7 @@ extension URLConvertible {
   // `any URLConvertible`.
   /// Returns a `URLRequest` with this URL, a method and header fields.
   func makeURLRequest(_ method: HTTPMethod, _ headers: HTTPHeaders?) throws -> URLRequest {
-    let fields = (headers ?? HTTPHeaders()).section
+    let fields = headers?.section
     if let text = self as? String, let parsedURL = ParsedURL.kept(text) {
       return URLRequest(parsedURL, method: method.rawValue, fields: fields)
     }

@@ -30,16 +30,18 @@ extension URLRequest {
     func number(_ key: String) -> UInt? {
       coder.containsValue(forKey: key) ? UInt(clamping: coder.decodeInteger(forKey: key)) : nil
     }
-    let decodedLines = coder.decodeObject(of: [NSArray.self, NSString.self], forKey: Key.fields)
-    guard let method = text(Key.method), let lines = decodedLines as? [String], lines.count.isMultiple(of: 2) else {
-      return nil
-    }
+    guard let method = text(Key.method) else { return nil }
     self.init(url: URL(filePath: "/"))
     url = text(Key.url).flatMap { URL(string: $0) }
     httpMethod = method
-    var fields = Fields()
-    for index in stride(from: 0, to: lines.count, by: 2) { fields.append(name: lines[index], value: lines[index + 1]) }
-    self.fields = fields
+    if coder.containsValue(forKey: Key.fields) {
+      let decodedLines = coder.decodeObject(of: [NSArray.self, NSString.self], forKey: Key.fields)
+      guard let lines = decodedLines as? [String], lines.count.isMultiple(of: 2) else { return nil }
+      fields = Fields()
+      for index in stride(from: 0, to: lines.count, by: 2) {
+        fields.append(name: lines[index], value: lines[index + 1])
+      }
+    }
     httpBody = coder.decodeObject(of: NSData.self, forKey: Key.body).map { Data(referencing: $0) }
     if coder.containsValue(forKey: Key.timeout) { timeoutInterval = coder.decodeDouble(forKey: Key.timeout) }
     if let policy = number(Key.cachePolicy).flatMap(CachePolicy.init(rawValue:)) { cachePolicy = policy }
@@ -58,8 +60,10 @@ extension URLRequest {
     func write(flag: Bool?, _ key: String) { if let flag { coder.encode(flag, forKey: key) } }
     write(url?.absoluteString, Key.url)
     write(httpMethod, Key.method)
-    let lines = fields.flatMap { [NSString(string: $0.name), NSString(string: $0.value)] }
-    coder.encode(NSArray(array: lines), forKey: Key.fields)
+    if allHTTPHeaderFields != nil {
+      let lines = fields.flatMap { [NSString(string: $0.name), NSString(string: $0.value)] }
+      coder.encode(NSArray(array: lines), forKey: Key.fields)
+    }
     coder.encode(httpBody.map { NSData(data: $0) }, forKey: Key.body)
     if let explicitTimeoutInterval { coder.encode(explicitTimeoutInterval, forKey: Key.timeout) }
     if let explicitCachePolicy { coder.encode(Int(explicitCachePolicy.rawValue), forKey: Key.cachePolicy) }

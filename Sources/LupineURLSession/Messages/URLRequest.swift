@@ -19,6 +19,8 @@ public struct URLRequest: Hashable, Sendable {
     var timeoutInterval: TimeInterval?
     var cachePolicy: CachePolicy?
     var handlesCookies = true
+    /// Whether the fields were set, so that a request without fields has an empty dictionary instead of nil. Comparisons ignore it.
+    var hasSetFields = false
     var mainDocumentURL: URL?
     /// The settings of this request that most requests don't set.
     var options = RequestOptions.Place.none
@@ -87,14 +89,18 @@ public struct URLRequest: Hashable, Sendable {
   }
 
   /// Creates a request without a timeout and cache policy, so that those of the session apply.
-  package init(url: URL, method: String, fields: Fields) {
-    self.init(Parts(url: url, fields: fields, methodName: Self.normalized(method)))
+  package init(url: URL, method: String, fields: Fields?) {
+    self.init(
+      Parts(
+        url: url, fields: fields ?? Fields(), methodName: Self.normalized(method), hasSetFields: fields != nil))
   }
 
   /// Creates a request for a URL that the engine has already parsed.
-  package init(_ parsedURL: ParsedURL, method: String, fields: Fields) {
+  package init(_ parsedURL: ParsedURL, method: String, fields: Fields?) {
     self.init(
-      Parts(url: parsedURL.url, parsedURL: parsedURL, fields: fields, methodName: Self.normalized(method)))
+      Parts(
+        url: parsedURL.url, parsedURL: parsedURL, fields: fields ?? Fields(),
+        methodName: Self.normalized(method), hasSetFields: fields != nil))
   }
 
   /// Creates a GET request, to which the session's timeout and cache policy apply. A relative URL becomes absolute.
@@ -141,7 +147,11 @@ public struct URLRequest: Hashable, Sendable {
   /// The header fields, in the order in which they will be sent.
   package var fields: Fields {
     get { storage.parts.fields }
-    _modify { yield &parts.fields }
+    _modify {
+      parts.hasSetFields = true
+      // The storage is unique now.
+      yield &storage.parts.fields
+    }
   }
 
   /// The URL as parsed by Foundation and by the engine. Nil if the engine hasn't parsed the URL yet.
@@ -229,12 +239,17 @@ public struct URLRequest: Hashable, Sendable {
     set { parts.cachePolicy = newValue }
   }
 
-  /// The header fields as a dictionary from names to values, or nil if there are none. The dictionary is created on each access.
+  /// The header fields as a dictionary from names to values. Nil if no fields were ever set, or if they were set to nil. As in
+  /// Foundation, an empty dictionary that was set stays empty, and so does the dictionary after its last field was removed.
   ///
-  /// Setting a dictionary replaces all header fields. The new fields are sent in alphabetical order.
+  /// The dictionary is created on each access. Setting a dictionary replaces all header fields. The new fields are sent in
+  /// alphabetical order.
   public var allHTTPHeaderFields: [String: String]? {
-    get { fields.isEmpty ? nil : fields.dictionary }
-    set { fields = Fields(newValue ?? [:]) }
+    get { storage.parts.hasSetFields || !fields.isEmpty ? fields.dictionary : nil }
+    set {
+      fields = Fields(newValue ?? [:])
+      parts.hasSetFields = newValue != nil
+    }
   }
 
   /// Returns the value of the first header field with this name, or nil if there is none. The case of the name is ignored.

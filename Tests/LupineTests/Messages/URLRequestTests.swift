@@ -180,6 +180,8 @@ struct URLRequestTests {
     #expect(try made.asURLRequest() == made)
     #expect(made.urlRequest == made)
     #expect(try URLRequest(url: "https://h/", method: .query).headers.isEmpty)
+    #expect(try URLRequest(url: "https://h/", method: .get).allHTTPHeaderFields == nil)
+    #expect(try URLRequest(url: "https://h/", method: .get, headers: [:]).allHTTPHeaderFields == [:])
   }
 
   @Test("validating a URLRequest refuses a GET request with a body, and nothing else")
