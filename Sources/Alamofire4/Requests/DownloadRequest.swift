@@ -2,6 +2,7 @@
 
 public import Dispatch
 public import Foundation
+import Lupine
 public import LupineURLSession
 
 // Unchecked because the superclass is. All state is constant.
@@ -64,15 +65,16 @@ open class DownloadRequest: Request, @unchecked Sendable {
     return self
   }
 
-  /// Returns a closure that chooses a destination in `directory`, with the file name that the server suggests.
+  /// Returns a closure that chooses a destination in `directory`, with the file name that the server suggests. If the directory
+  /// doesn't exist, such as `~/Documents` on a server, it is created before the file is moved there.
   open class func suggestedDownloadDestination(
     for directory: FileManager.SearchPathDirectory = .documentDirectory,
     in domain: FileManager.SearchPathDomainMask = .userDomainMask
   ) -> DownloadFileDestination {
-    { temporaryURL, response in
-      let folder = FileManager.default.urls(for: directory, in: domain).first
-      let name = response.suggestedFilename ?? temporaryURL.lastPathComponent
-      return ((folder ?? temporaryURL.deletingLastPathComponent()).appendingPathComponent(name), [])
+    let suggest = Lupine.DownloadRequest.suggestedDownloadDestination(for: directory, in: domain)
+    return { temporaryURL, response in
+      let (url, options) = suggest(temporaryURL, response)
+      return (url, options.contains(.createIntermediateDirectories) ? .createIntermediateDirectories : [])
     }
   }
 

@@ -24,8 +24,11 @@ extension DownloadRequest {
   public typealias Destination =
     @Sendable (_ temporaryURL: URL, _ response: HTTPURLResponse) -> (destinationURL: URL, options: Options)
 
-  /// Returns a closure that chooses a destination in `directory`, with the file name that the server suggests. If the system has
+  /// Returns a closure that chooses a destination in `directory`, with the file name that the server suggests. If the system defines
   /// no such directory, the closure returns the default destination.
+  ///
+  /// A server's account often has no folder such as `~/Documents`. If the directory doesn't exist, it is created before the file is
+  /// moved there, whether or not `options` contain `.createIntermediateDirectories`.
   ///
   /// - Parameters:
   ///   - directory: The directory. `.documentDirectory` by default.
@@ -36,9 +39,13 @@ extension DownloadRequest {
     in domain: FileManager.SearchPathDomainMask = .userDomainMask, options: Options = []
   ) -> Destination {
     { temporaryURL, response in
-      let folder = FileManager.default.urls(for: directory, in: domain).first
-      let url = folder.map { $0.appending(path: response.suggestedFilename ?? temporaryURL.lastPathComponent) }
-      return (url ?? defaultDestinationURL(temporaryURL), options)
+      guard let folder = FileManager.default.urls(for: directory, in: domain).first else {
+        return (defaultDestinationURL(temporaryURL), options)
+      }
+      let url = folder.appending(path: response.suggestedFilename ?? temporaryURL.lastPathComponent)
+      // Apple's systems create these folders for each user. On Linux, only a desktop does.
+      let exists = FileManager.default.fileExists(atPath: folder.path)
+      return (url, exists ? options : options.union(.createIntermediateDirectories))
     }
   }
 

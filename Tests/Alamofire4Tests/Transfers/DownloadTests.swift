@@ -74,8 +74,23 @@ import Testing
     let response = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
     let suggest = DownloadRequest.suggestedDownloadDestination(for: .cachesDirectory)
     let (target, options) = suggest(URL(fileURLWithPath: "/tmp/x"), response)
-    #expect(target.lastPathComponent == "picture.png" && options == [])
+    #expect(target.lastPathComponent == "picture.png" && options.isSubset(of: .createIntermediateDirectories))
     #expect(target.deletingLastPathComponent().path != "/tmp")
+  }
+
+  @Test("the suggested destination creates its folder in an empty home")
+  func emptyHome() async throws {
+    // The home that Foundation uses is that of a whole process; it ignores HOME.
+    await #expect(processExitsWith: .success) { [path = folder.url.path as String] in
+      setenv("CFFIXED_USER_HOME", path, 1)
+      let server = try demoServer()
+      let manager = makeManager()
+      let response = await manager.download("\(server.url)/json", to: DownloadRequest.suggestedDownloadDestination())
+        .finished()
+      #expect(response.error == nil && response.destinationURL?.path == "\(path)/Documents/json")
+      withExtendedLifetime(manager) {}
+    }
+    #expect(FileManager.default.fileExists(atPath: folder.url.appendingPathComponent("Documents/json").path))
   }
 
   @Test("a download's progress ends at the length of the file")

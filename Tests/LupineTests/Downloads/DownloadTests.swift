@@ -119,13 +119,43 @@ import Testing
           url: try "http://h/x/page".asURL(), statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields))
       let (url, options) = make(temporary, response)
       #expect(url.deletingLastPathComponent().path == folder.path && url.lastPathComponent == name)
-      #expect(options == .removePreviousFile)
+      #expect(options.contains(.removePreviousFile))
     }
     let documents = FileManager.default.urls(for: .documentDirectory, in: .userDomainMask).first
     let response = try #require(
       HTTPURLResponse(url: try "http://h/f".asURL(), statusCode: 200, httpVersion: nil, headerFields: nil))
     let (url, options) = DownloadRequest.suggestedDownloadDestination()(temporary, response)
-    #expect(url.deletingLastPathComponent().path == documents?.path && options == [])
+    #expect(url.deletingLastPathComponent().path == documents?.path)
+    #expect(options.isSubset(of: .createIntermediateDirectories))
+  }
+
+  @Test("suggestedDownloadDestination creates its folder in an empty home, and adds no option once the folder exists")
+  func emptyHome() async throws {
+    try await withFolder { home in
+      // The home that Foundation uses is that of a whole process; it ignores HOME.
+      await #expect(processExitsWith: .success) { [path = home.path as String] in
+        setenv("CFFIXED_USER_HOME", path, 1)
+        let suggested = DownloadRequest.suggestedDownloadDestination()
+        let options = Recorder<DownloadRequest.Options>()
+        try await withServer { _ in
+          .text("body")
+        } _: { origin in
+          try await withSession { session in
+            for name in ["first", "second"] {
+              let destination: DownloadRequest.Destination = { temporaryURL, response in
+                let (url, chosen) = suggested(temporaryURL, response)
+                options.record(chosen)
+                return (url, chosen)
+              }
+              let response = await session.download("\(origin.url)/\(name)", to: destination).outcome()
+              #expect(response.error == nil && response.fileURL?.path == "\(path)/Documents/\(name)")
+            }
+          }
+        }
+        #expect(await options.first(2) == [.createIntermediateDirectories, []])
+      }
+      #expect(names(in: home.appending(path: "Documents")).sorted() == ["first", "second"])
+    }
   }
 
   @Test("the file manager of the SessionDelegate moves the downloaded file to its destination")
