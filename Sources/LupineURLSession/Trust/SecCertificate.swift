@@ -56,3 +56,6 @@ public func SecCertificateCreateWithData(_ allocator: Never?, _ data: Data) -> S
 
 /// Returns the DER bytes of the certificate.
 public func SecCertificateCopyData(_ certificate: SecCertificate) -> Data { certificate.data }
+
+/// Returns the public key of the certificate.
+public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? { certificate.publicKey }

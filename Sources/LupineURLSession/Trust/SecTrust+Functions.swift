@@ -10,6 +10,7 @@ import LupineEngine
 ///   - trust: The variable that receives the trust object.
 /// - Returns: ``errSecSuccess``, or ``errSecParam`` if an argument has another type, if there are no certificates, or if the trust
 ///   roots can't be read.
+@discardableResult
 public func SecTrustCreateWithCertificates(
   _ certificates: Any, _ policies: Any?, _ trust: inout SecTrust?
 ) -> OSStatus {
@@ -25,6 +26,7 @@ public func SecTrustCreateWithCertificates(
 
 /// Sets the policies for evaluating a trust object, in place of earlier policies. `policies` is a ``SecPolicy`` or an array of
 /// them. Returns ``errSecSuccess``, or ``errSecParam`` if `policies` has another type.
+@discardableResult
 public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: Any) -> OSStatus {
   guard let policies = list(policies, of: SecPolicy.self) else { return errSecParam }
   trust.apply(policies)
@@ -33,6 +35,7 @@ public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: Any) -> OSStatus 
 
 /// Sets the certificates that are the trust anchors of an evaluation. By default, they replace the session's trust roots; see
 /// ``SecTrustSetAnchorCertificatesOnly(_:_:)``. Returns ``errSecSuccess``.
+@discardableResult
 public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: [SecCertificate]) -> OSStatus {
   trust.trust(anchorCertificates)
   return errSecSuccess
@@ -40,6 +43,7 @@ public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificate
 
 /// Sets whether the trust anchors replace the session's trust roots. True by default. If false, a certificate chain is trusted if
 /// it leads to a trust anchor or to a trust root. Returns ``errSecSuccess``.
+@discardableResult
 public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
   trust.setTrustsOnlyAnchors(anchorCertificatesOnly)
   return errSecSuccess
@@ -56,12 +60,35 @@ public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: inout (any Err
 /// thread.
 public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: Never?) -> Bool { trust.policyProblem == nil }
 
+/// Evaluates the certificates under all policies, and sets `result` to the outcome, such as `.unspecified` if they are trusted. If a
+/// policy checks revocation, this function may block the thread.
+///
+/// - Returns: ``errSecSuccess``, because the evaluation itself never fails. Read `result`.
+@discardableResult
+public func SecTrustEvaluate(_ trust: SecTrust, _ result: inout SecTrustResultType) -> OSStatus {
+  result = SecTrust.codes(of: trust.policyProblem).result
+  return errSecSuccess
+}
+
 /// Returns the certificate chain: first the certificate that is evaluated, then its issuers. Each certificate is signed by the next
 /// one.
 public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> [SecCertificate]? { trust.certificates }
 
+/// Returns the number of certificates in the chain, including the one that is evaluated.
+public func SecTrustGetCertificateCount(_ trust: SecTrust) -> Int { trust.certificates.count }
+
+/// Returns a certificate of the chain, or nil if the chain has no certificate at this index. The certificate that is evaluated has
+/// the index 0, and the certificate that has signed it has the index 1.
+public func SecTrustGetCertificateAtIndex(_ trust: SecTrust, _ index: Int) -> SecCertificate? {
+  let certificates = trust.certificates
+  return certificates.indices.contains(index) ? certificates[index] : nil
+}
+
 /// Returns the public key of the certificate that is evaluated.
 public func SecTrustCopyKey(_ trust: SecTrust) -> SecKey? { trust.certificates.first?.publicKey }
+
+/// Returns the public key of the certificate that is evaluated. The same as ``SecTrustCopyKey(_:)``, under its earlier name.
+public func SecTrustCopyPublicKey(_ trust: SecTrust) -> SecKey? { SecTrustCopyKey(trust) }
 
 private func list<Element>(_ value: Any, of type: Element.Type) -> [Element]? {
   if let element = value as? Element { return [element] }

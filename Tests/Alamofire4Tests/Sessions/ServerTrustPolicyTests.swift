@@ -108,6 +108,33 @@ import Testing
     #expect(hosts.value.first == "localhost")
   }
 
+  // Such policies are common in programs for version 4, whose own evaluation is written in the same way.
+  @Test("a customEvaluation with the Security framework's functions of version 4's time pins a certificate and its key")
+  func customPinning() async {
+    func pins(_ anchor: SecCertificate, key: SecKey, host: String = "localhost") -> ServerTrustPolicy {
+      .customEvaluation { serverTrust, _ in
+        SecTrustSetPolicies(serverTrust, [SecPolicyCreateSSL(true, host)])
+        SecTrustSetAnchorCertificates(serverTrust, [anchor])
+        SecTrustSetAnchorCertificatesOnly(serverTrust, true)
+        var result = SecTrustResultType.invalid
+        let status = SecTrustEvaluate(serverTrust, &result)
+        guard status == errSecSuccess, result == .unspecified || result == .proceed else { return false }
+        for index in 0..<SecTrustGetCertificateCount(serverTrust) {
+          guard let certificate = SecTrustGetCertificateAtIndex(serverTrust, index) else { return false }
+          var trust: SecTrust?
+          let created = SecTrustCreateWithCertificates(certificate, SecPolicyCreateBasicX509(), &trust)
+          if created == errSecSuccess, let trust, SecTrustCopyPublicKey(trust) == key { return true }
+        }
+        return false
+      }
+    }
+    #expect(await isTrusted(pins(authority, key: leaf.publicKey)))
+    #expect(await isTrusted(pins(authority, key: authority.publicKey)))
+    #expect(await !isTrusted(pins(authority, key: stranger.publicKey)))
+    #expect(await !isTrusted(pins(stranger, key: leaf.publicKey)))
+    #expect(await !isTrusted(pins(authority, key: leaf.publicKey, host: "other.example")))
+  }
+
   @Test(
     "pinCertificates uses its certificates as trust anchors or, without validation, compares them with the server's")
   func certificates() async {

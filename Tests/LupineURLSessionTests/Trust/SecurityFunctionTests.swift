@@ -57,6 +57,24 @@ import Testing
     }
   }
 
+  @Test(
+    "SecTrustEvaluate, SecTrustGetCertificateAtIndex and SecTrustCopyPublicKey match the newer functions")
+  func earlierNames() throws {
+    let intermediate = try authority.issueAuthority()
+    let leaf = try SecCertificate.pem(intermediate.issue(names: ["localhost"]).certificatePEM)
+    let issuer = try SecCertificate.pem(intermediate.certificatePEM)
+    let trust = try made([leaf, issuer], SecPolicyCreateSSL(true, "localhost"))
+    var result = SecTrustResultType.invalid
+    #expect(SecTrustEvaluate(trust, &result) == errSecSuccess && result == .recoverableTrustFailure)
+    SecTrustSetAnchorCertificates(trust, [root])
+    #expect(SecTrustEvaluate(trust, &result) == errSecSuccess && result == .unspecified)
+    SecTrustSetPolicies(trust, SecPolicyCreateSSL(true, "other.example"))
+    #expect(SecTrustEvaluate(trust, &result) == errSecSuccess && result == .recoverableTrustFailure)
+    #expect(SecTrustGetCertificateCount(trust) == 3)
+    #expect((-1..<4).map { SecTrustGetCertificateAtIndex(trust, $0) } == [nil, leaf, issuer, root, nil])
+    #expect(SecTrustCopyPublicKey(trust) == leaf.publicKey && SecCertificateCopyKey(root) == root.publicKey)
+  }
+
   @Test("SecTrust functions return errSecParam for an empty list of certificates or an argument of the wrong type")
   func arguments() throws {
     let mixed: [Any] = [root, "text"]
