@@ -8,12 +8,11 @@ import LupineTransferStore
 /// The reason why a background session refuses a new task. The task then fails with a `URLError`, whereas Foundation would raise an
 /// exception.
 enum BackgroundRefusal {
-  case dataTask, uploadFromMemory, uploadFromStream, completionHandler, bodyStream, connectionSettings
+  case uploadFromMemory, uploadFromStream, completionHandler, bodyStream, connectionSettings
 
   var error: URLError {
     let text =
       switch self {
-      case .dataTask: "Data tasks aren't supported in background sessions. Use a download task, or upload a file."
       case .uploadFromMemory: "Uploads from memory aren't supported in background sessions. Upload a file."
       case .uploadFromStream: "Uploads from streams aren't supported in background sessions. Upload a file."
       case .completionHandler:

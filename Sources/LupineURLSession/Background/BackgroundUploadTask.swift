@@ -182,7 +182,14 @@ extension BackgroundJob {
 }
 
 // Unchecked because its superclass is.
-/// A data task of a background session. It fails when it is resumed, because background sessions don't support data tasks.
+/// A data task that a background session refuses. It fails when it is resumed.
 final class RefusedDataTask: URLSessionDataTask, @unchecked Sendable {
-  override func start(in session: URLSession) { begin(session, .failure(session.backgroundError(of: .dataTask))) }
+  private let refusal: URLError
+
+  init(_ session: URLSession, _ request: URLRequest, _ refusal: URLError, identifier: Int) {
+    self.refusal = refusal
+    super.init(session, request, identifier: identifier)
+  }
+
+  override func start(in session: URLSession) { begin(session, .failure(refusal)) }
 }

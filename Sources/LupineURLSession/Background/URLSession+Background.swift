@@ -16,8 +16,8 @@ extension URLSession {
     if case .failure(let error)? = background?.store { error } else { refusal.error }
   }
 
-  func makeRefusedDataTask(_ request: URLRequest) -> URLSessionDataTask {
-    add(RefusedDataTask(self, request, identifier: nextTaskIdentifier()))
+  func makeRefusedDataTask(_ request: URLRequest, _ error: URLError) -> URLSessionDataTask {
+    add(RefusedDataTask(self, request, error, identifier: nextTaskIdentifier()))
   }
 
   func makeBackgroundDownload(_ background: BackgroundSession, _ request: URLRequest) -> URLSessionDownloadTask {

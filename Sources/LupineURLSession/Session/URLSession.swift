@@ -255,7 +255,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   open func dataTask(
     with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionDataTask {
-    collect(makeDataTask(request), completionHandler)
+    collect(makeHandledDataTask(request), completionHandler)
   }
 
   /// Creates a suspended task for a GET request to a URL. The task calls a handler with the response and its whole body.
@@ -263,7 +263,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   open func dataTask(
     with url: URL, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionDataTask {
-    collect(makeDataTask(URLRequest(url: url)), completionHandler)
+    collect(makeHandledDataTask(URLRequest(url: url)), completionHandler)
   }
 
   /// Creates a suspended task that sends bytes as a request's body, and calls a handler with the response and its whole body.

@@ -6,9 +6,16 @@ import Synchronization
 extension URLSession {
   // MARK: Creating tasks
 
+  /// Creates a data task. A background session doesn't record it, so the task ends with this process.
   func makeDataTask(_ request: URLRequest) -> URLSessionDataTask {
-    guard background == nil else { return makeRefusedDataTask(request) }
+    if case .failure(let error)? = background?.store { return makeRefusedDataTask(request, error) }
     return add(URLSessionDataTask(self, request, identifier: nextTaskIdentifier()))
+  }
+
+  /// Creates a data task for a completion handler. Background sessions refuse it, like all tasks with completion handlers.
+  func makeHandledDataTask(_ request: URLRequest) -> URLSessionDataTask {
+    guard background != nil else { return makeDataTask(request) }
+    return makeRefusedDataTask(request, backgroundError(of: .completionHandler))
   }
 
   func makeUpload(_ request: URLRequest, _ content: UploadContent) -> URLSessionUploadTask {

@@ -31,9 +31,8 @@ extension ErrorTable {
   }
 
   private static func backgroundRefusals() -> [ErrorRow] {
-    let rows = chain(from: BackgroundRefusal.dataTask) { refusal -> (name: String, next: BackgroundRefusal?) in
+    let rows = chain(from: BackgroundRefusal.uploadFromMemory) { refusal -> (name: String, next: BackgroundRefusal?) in
       switch refusal {
-      case .dataTask: ("data task", .uploadFromMemory)
       case .uploadFromMemory: ("upload from memory", .uploadFromStream)
       case .uploadFromStream: ("upload from a stream", .completionHandler)
       case .completionHandler: ("completion handler", .bodyStream)

@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(
-    "a background session refuses data tasks, uploads from memory, completion handlers and async methods")
+    "a background session refuses uploads from memory and streams, completion handlers and async methods")
   func refusals() async throws {
     let folder = SessionFolder()
     try await withServer { _ in
@@ -48,7 +48,6 @@ import Testing
       defer { session.invalidateAndCancel() }
       let request = origin.request()
       let tasks: [(URLSessionTask, String)] = [
-        (session.dataTask(with: request), "Data tasks"),
         (session.uploadTask(with: request, from: Data()), "from memory"),
         (session.uploadTask(withStreamedRequest: request), "from streams"),
       ]
@@ -67,12 +66,36 @@ import Testing
       #expect(text?.contains("URLSessionConfiguration.engine") == true)
       let handled = await outcome { session.dataTask(with: request, completionHandler: $0) }
       #expect(handled.code == .unsupportedURL)
+      await #expect(throws: URLError.self) { try await session.data(for: request) }
       let file = folder.directory.appending(path: "upload")
       try Data().write(to: file)
       let uploaded = await outcome { session.uploadTask(with: request, fromFile: file, completionHandler: $0) }
       #expect(uploaded.code == .unsupportedURL)
       await #expect(throws: URLError.self) { try await session.download(for: request) }
       #expect(origin.requestCount == 0 && folder.names.isEmpty)
+    }
+  }
+
+  // As on Apple's systems, where Alamofire's own tests send a data request in a background session.
+  @Test(
+    "a data task of a background session runs without a record, so a later session doesn't have it")
+  func dataTask() async throws {
+    let folder = SessionFolder()
+    try await withServer { _ in
+      .text("data")
+    } _: { origin in
+      let recorder = EventRecorder()
+      let session = folder.session(recorder)
+      session.dataTask(with: origin.request()).resume()
+      #expect(await settles { recorder.events.completions.count == 1 })
+      #expect(recorder.events.completions.first?.status == 200 && recorder.events.data == Data("data".utf8))
+      let unsent = session.dataTask(with: origin.request())
+      #expect(unsent.state == .suspended && folder.names.isEmpty)
+      session.invalidateAndCancel()
+      #expect(await settles { recorder.events.invalidity == [nil] })
+      let later = folder.session(EventRecorder())
+      defer { later.invalidateAndCancel() }
+      #expect(await later.allTasks.isEmpty)
     }
   }
 
@@ -91,6 +114,9 @@ import Testing
       task.resume()
       #expect(await settles { second.events.invalidity.map { $0?.code } == [.backgroundSessionInUseByAnotherProcess] })
       #expect(await settles { (task.error as? URLError)?.code == .backgroundSessionInUseByAnotherProcess })
+      let dataTask = other.dataTask(with: origin.request())
+      dataTask.resume()
+      #expect(await settles { (dataTask.error as? URLError)?.code == .backgroundSessionInUseByAnotherProcess })
       #expect(origin.requestCount == 0)
       owner.finishTasksAndInvalidate()
       #expect(await settles { first.events.invalidity == [nil] })
