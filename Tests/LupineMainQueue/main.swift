@@ -1,4 +1,5 @@
-// LupineMainQueue: waits for responses on the main thread, in dispatchMain or by running the run loop, and prints them.
+// LupineMainQueue: waits for responses on the main thread, in dispatchMain or by running the run loop, and prints them, and whether
+// their handlers run on the main thread.
 
 import Foundation
 import Lupine
@@ -7,7 +8,8 @@ import Lupine
 func send(to url: String, _ done: @escaping @Sendable () -> Void) {
   let onMain: @Sendable (String) -> Void = { words in
     dispatchPrecondition(condition: .onQueue(.main))
-    print(words)
+    MainActor.assumeIsolated {}
+    print(words, Thread.isMainThread ? "on the main thread" : "on another thread")
   }
   AF.request(url).onHTTPResponse { onMain("head \($0.statusCode)") }.responseString { response in
     onMain("response \(response.value ?? "none")")

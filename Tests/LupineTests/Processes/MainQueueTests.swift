@@ -13,20 +13,20 @@ import Testing
   private static let expected = ["head 200", "response here", "piece here", "end"]
 
   @Test(
-    "handlers on the main queue are called in a program whose main thread runs dispatchMain or a RunLoop",
-    arguments: ["dispatchMain", "RunLoop"])
-  func programs(way: String) async throws {
+    "handlers on the main queue are called with dispatchMain and with a RunLoop, but only with the latter on the main thread",
+    arguments: [("dispatchMain", "on another thread"), ("RunLoop", "on the main thread")])
+  func programs(way: String, thread: String) async throws {
     try await withServer { _ in
       .text("here")
     } _: { origin in
       let (status, output) = try await runProgram(["LupineMainQueue", way, origin.url])
       #expect(status == 0)
-      #expect(output.split(separator: "\n").map(String.init) == Self.expected)
+      #expect(output.split(separator: "\n").map(String.init) == Self.expected.map { "\($0) \(thread)" })
     }
   }
 
   // In the tests' own program, an asynchronous main awaits the end of the tests.
-  @Test("handlers on the main queue are called in a program whose main function is async")
+  @Test("in a program whose main function is async, handlers are called on the main queue, but not on the main thread")
   func asynchronousMain() async throws {
     try await withServer { _ in
       .text("here")
@@ -35,6 +35,8 @@ import Testing
         let seen = Recorder<String>()
         let onMain: @Sendable (String) -> Void = { words in
           dispatchPrecondition(condition: .onQueue(.main))
+          MainActor.assumeIsolated {}
+          #expect(!Thread.isMainThread)
           seen.record(words)
         }
         session.request(origin.url).onHTTPResponse { onMain("head \($0.statusCode)") }.responseString { response in
