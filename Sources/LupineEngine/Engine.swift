@@ -207,18 +207,3 @@ public struct ExchangeHandle: Sendable {
     inbox.send(.extendWindow(id, byteCount))
   }
 }
-
-extension Engine {
-  /// Another name for `submit(_:to:windowBytes:)`.
-  @available(*, deprecated, renamed: "submit(_:to:windowBytes:)")
-  @discardableResult
-  public func submit(_ request: consuming EngineRequest, to sink: any ResponseSink, credit: Int) -> ExchangeHandle {
-    submit(request, to: sink, windowBytes: credit)
-  }
-}
-
-extension ExchangeHandle {
-  /// Another name for `extendWindow(by:)`.
-  @available(*, deprecated, renamed: "extendWindow(by:)")
-  public func grant(_ byteCount: Int) { extendWindow(by: byteCount) }
-}

@@ -123,16 +123,6 @@ public struct EngineError: Error, Sendable {
   }
 }
 
-extension EngineError {
-  /// Another name for `Progress`.
-  @available(*, deprecated, renamed: "Progress")
-  public typealias Delivery = Progress
-
-  /// Another name for `progress`.
-  @available(*, deprecated, renamed: "progress")
-  public var delivery: Progress { progress }
-}
-
 extension EngineError: CustomStringConvertible {
   /// One line for logs and users, which states the origin and the proxy, the cause of the error and the remedy.
   public var description: String {
