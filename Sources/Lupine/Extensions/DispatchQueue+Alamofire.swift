@@ -1,4 +1,4 @@
-// DispatchQueue+Alamofire: serial queues that target other queues.
+// DispatchQueue+Alamofire: a serial queue that targets another queue.
 
 import Foundation
 

@@ -57,8 +57,10 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
   ) {
     self.request = request
     self.queue = queue === request.underlyingQueue ? nil : queue
-    pieceQueue = queue.inOrder(behind: request.underlyingQueue)
-    serializationQueue = isSerialized ? request.serializationQueue.inOrder(behind: request.underlyingQueue) : nil
+    pieceQueue = self.queue?.serialized
+    let serializationQueue = request.serializationQueue
+    let serializesElsewhere = isSerialized && serializationQueue !== request.underlyingQueue
+    self.serializationQueue = serializesElsewhere ? serializationQueue.serialized : nil
     self.aligner = Mutex(aligner)
     self.isSerialized = isSerialized
     self.serialize = serialize
@@ -130,13 +132,5 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
 
   private func perform(on queue: DispatchQueue?, _ body: @escaping @Sendable () -> Void) {
     if let queue { queue.async(execute: body) } else { body() }
-  }
-}
-
-extension DispatchQueue {
-  /// Returns a serial queue that targets this queue, because this queue may be concurrent. If this queue is `queue`, which is
-  /// already serial, returns nil.
-  fileprivate func inOrder(behind queue: DispatchQueue) -> DispatchQueue? {
-    self === queue ? nil : DispatchQueue(label: label, target: self)
   }
 }
