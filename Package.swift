@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
-// Lupine: an HTTP/1.1 client for Linux with Alamofire 5's API. The targets are listed from the lowest layer to the highest; each
-// imports only targets of lower layers.
+// Lupine: an HTTP/1.1 client for Linux with Alamofire 5's API. The libraries' targets are listed from the lowest layer to the
+// highest; each imports only targets of lower layers.
 
 import PackageDescription
 
@@ -42,6 +42,7 @@ let package = Package(
 
     // The leaves, which don't import each other.
     .target(name: "LupineRandom", swiftSettings: strict),
+    .target(name: "LupineRecords", swiftSettings: strict),
     .target(name: "LupineWire", swiftSettings: strict),
     .target(name: "LupineCoding", dependencies: ["CLupineZlib", "CLupineBrotli", zstd], swiftSettings: strict),
     .target(name: "LupineTLS", dependencies: ["CLupineOpenSSL"], swiftSettings: strict),
@@ -59,8 +60,7 @@ let package = Package(
       name: "LupineCacheStore", dependencies: ["LupineCache", "LupineRecords", "LupineWire", "LupineReactor"],
       swiftSettings: strict),
 
-    // What records on disk have in common, and the records of background sessions.
-    .target(name: "LupineRecords", swiftSettings: strict),
+    // The records of background sessions.
     .target(
       name: "LupineTransferStore", dependencies: ["LupineRecords", "LupineReactor"], swiftSettings: strict),
 
@@ -73,7 +73,7 @@ let package = Package(
     .target(
       name: "LupineLogin", dependencies: ["LupineEngine", "LupineAuthentication", "LupineGSSAPI"],
       swiftSettings: strict),
-    // Leaves that use Foundation. They don't depend on the engine, so that SwiftPM builds them at the same time.
+    // Foundation's cookies, and forms. They don't depend on the engine, so that SwiftPM builds them at the same time.
     .target(name: "LupineCookies", dependencies: ["LupineWire"], swiftSettings: strict),
     .target(name: "LupineFormats", swiftSettings: strict),
 
