@@ -44,13 +44,15 @@ build: deps ## build everything, without optimization
 release: deps ## build everything, optimized
 	$(SWIFT) build -c release $(STRICT)
 
+TEST_TARGETS := $(notdir $(wildcard Tests/*Tests))
 # Limits the parallelism: on a busy machine, all tests at once would exceed their time limits.
 test: deps servers-install ## run the tests, with the test servers
-	$(SERVERS) run $(SWIFT) test $(STRICT) --experimental-maximum-parallelization-width 24
+	LUPINE_TARGETS='$(TEST_TARGETS)' $(SERVERS) run $(SWIFT) test $(STRICT) --experimental-maximum-parallelization-width 24
 
-# Without the test servers: `Tests/Servers/servers run make test-only TEST=…` runs tests that need them.
+# Without the test servers: `Tests/Servers/servers run make test-only TEST=…` runs tests that need them. Builds only the test
+# targets that the pattern can match, and what they need.
 test-only: deps ## run the tests whose names match TEST=…, without the test servers
-	$(SWIFT) test $(STRICT) --disable-xctest --filter '$(TEST)'
+	LUPINE_TARGETS="$$(.ci/test-targets '$(TEST)')" $(SWIFT) test $(STRICT) --disable-xctest --filter '$(TEST)'
 
 servers-install: ## install missing packages for the test servers
 	@$(SERVERS) install
@@ -72,14 +74,14 @@ FIRST ?= 1
 SIMULATED_SEED := .build/simulated-seed
 simulate: deps ## run SEEDS=100000 simulated schedules of the engine, from FIRST=1 on
 	@rm -f $(SIMULATED_SEED)
-	SWIFT_DETERMINISTIC_HASHING=1 LUPINE_SIMULATION_SEEDS=$(SEEDS) LUPINE_SIMULATION_FIRST=$(FIRST) \
-	  LUPINE_SIMULATION_FILE=$(SIMULATED_SEED) $(SWIFT) test -c release -Xswiftc -enable-testing $(STRICT) \
+	SWIFT_DETERMINISTIC_HASHING=1 LUPINE_TARGETS=LupineEngineTests \
+	  LUPINE_SIMULATION_SEEDS=$(SEEDS) LUPINE_SIMULATION_FIRST=$(FIRST) LUPINE_SIMULATION_FILE=$(SIMULATED_SEED) $(SWIFT) test -c release -Xswiftc -enable-testing $(STRICT) \
 	  --disable-xctest --filter SimulationTests || \
 	  { echo "simulate: failed at the seed $$(cat $(SIMULATED_SEED)); make replay SEED=… runs it alone" >&2; exit 1; }
 
 replay: deps ## run one simulated schedule, SEED=…, and print its events
-	SWIFT_DETERMINISTIC_HASHING=1 LUPINE_SIMULATION_SEED=$(SEED) $(SWIFT) test -c release -Xswiftc -enable-testing \
-	  $(STRICT) --disable-xctest --filter SimulationTests
+	SWIFT_DETERMINISTIC_HASHING=1 LUPINE_TARGETS=LupineEngineTests LUPINE_SIMULATION_SEED=$(SEED) \
+	  $(SWIFT) test -c release -Xswiftc -enable-testing $(STRICT) --disable-xctest --filter SimulationTests
 
 # The variables of a loop aren't checked for exclusive access, for speed. In this copy they are.
 CHECKED := .build/exclusivity
@@ -87,10 +89,10 @@ exclusivity: deps ## run the engine's tests and the simulation with checks of ex
 	@mkdir -p $(CHECKED) && rm -rf $(CHECKED)/Sources $(CHECKED)/Tests
 	@cp -a Package.swift Sources Tests $(CHECKED)
 	@grep -rl '@exclusivity(unchecked) ' $(CHECKED)/Sources | xargs sed -i 's/@exclusivity(unchecked) //'
-	$(SWIFT) test $(STRICT) --package-path $(CHECKED) --disable-xctest --filter LupineEngineTests
+	LUPINE_TARGETS=LupineEngineTests $(SWIFT) test $(STRICT) --package-path $(CHECKED) --disable-xctest
 
 tables: deps ## write the generated table of Errors.md from the errors in the code
-	LUPINE_WRITE_TABLES=1 $(SWIFT) test $(STRICT) --disable-xctest --filter ErrorTableTests
+	LUPINE_WRITE_TABLES=1 $(MAKE) test-only TEST=ErrorTableTests
 
 # The largest cycles between types, and why they exist: 31 files of Lupine, because Alamofire's requests, session, interceptors and
 # monitors name each other, and each extension of Request uses its other extensions; 28 of LupineURLSession, the same for
@@ -122,7 +124,7 @@ UNTHREADED := LupineWireTests LupineCodingTests LupineCacheTests LupineAuthentic
 tsan: deps servers-install $(TSAN_MUTEX) ## run the tests with threads under ThreadSanitizer
 	@rm -f $(REPORTS).*
 	$(SERVERS) run env SWIFT_BACKTRACE=enable=no LD_PRELOAD=$(CURDIR)/$(TSAN_MUTEX) TSAN_OPTIONS=log_path=$(REPORTS) \
-	  LUPINE_OMITTED_TESTS='$(UNTHREADED)' $(SANITIZED) --sanitize=thread --scratch-path .build/tsan \
+	  LUPINE_TARGETS='$(filter-out $(UNTHREADED),$(TEST_TARGETS))' $(SANITIZED) --sanitize=thread --scratch-path .build/tsan \
 	  --skip 'PoolModelTests|PoolLoadTests|SimulationTests|TransferStateTests|PropertyListCheckTests|FaultTests' \
 	  || $(SHOW_REPORTS)
 
@@ -134,7 +136,7 @@ SAFE := LupineAuthenticationTests LupineCookiesTests LupineCacheStoreTests Lupin
 asan: deps servers-install ## run the tests of code that uses unsafe memory under AddressSanitizer
 	@rm -f $(REPORTS).*
 	$(SERVERS) run env SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=quarantine_size_mb=16:log_path=$(REPORTS) \
-	  LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan-suppressions LUPINE_OMITTED_TESTS='$(SAFE)' \
+	  LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan-suppressions LUPINE_TARGETS='$(filter-out $(SAFE),$(TEST_TARGETS))' \
 	  $(SANITIZED) --sanitize=address --scratch-path .build/asan || $(SHOW_REPORTS)
 
 # The duration of fuzz and soak in seconds.
@@ -206,11 +208,11 @@ example: deps ## build the code of the README and the articles, and run the READ
 	Tests/Examples/run
 
 # The symbols of Lupine's API, and of the targets that it re-exports: programs see all of them as one module. The engine, for
-# its own users, is documented in its comments. The first command fails for the module of tests that aren't built.
+# its own users, is documented in its comments.
 DOCS := .build/docs
 docs: deps ## build the documentation into .build/docs; warnings are errors
 	@rm -rf .build/*/symbolgraph $(DOCS)-symbols && mkdir -p $(DOCS)-symbols
-	-$(SWIFT) package $(STRICT) dump-symbol-graph --minimum-access-level public >/dev/null 2>$(DOCS)-symbols.log
+	LUPINE_TARGETS=Lupine $(SWIFT) package $(STRICT) dump-symbol-graph --minimum-access-level public >/dev/null 2>$(DOCS)-symbols.log
 	.ci/symbols .build/*/symbolgraph $(DOCS)-symbols
 	$(dir $(CLANG))docc convert Sources/Lupine/Lupine.docc --additional-symbol-graph-dir $(DOCS)-symbols \
 	  --output-path $(DOCS) --warnings-as-errors
