@@ -25,6 +25,8 @@ struct GuardedPage: Sendable, CustomTestStringConvertible {
   var right: URLCredential?
   /// Credentials that the origin or proxy refuses.
   let wrong: [URLCredential]
+  /// The position in `all`.
+  var number = 0
 
   var testDescription: String {
     "\(origin)\(path)" + (proxy.map { " through \($0)" } ?? "") + " as \(right?.user ?? "nobody")"
@@ -87,7 +89,11 @@ extension GuardedPage {
   static let ticket = credential("", "")
 
   /// All pages and proxies for which a test has a correct credential.
-  static let all = digest + apache + handshakes + proxies
+  static let all = (digest + apache + handshakes + proxies).enumerated().map { number, page in
+    var page = page
+    page.number = number
+    return page
+  }
 
   /// Pages and a proxy that refuse the Kerberos ticket, because krbuser lacks a permission.
   static let forbidden = [
