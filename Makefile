@@ -45,6 +45,7 @@ release: deps ## build everything, optimized
 	$(SWIFT) build -c release $(STRICT)
 
 TEST_TARGETS := $(notdir $(wildcard Tests/*Tests))
+
 # Limits the parallelism: on a busy machine, all tests at once would exceed their time limits.
 test: deps servers-install ## run the tests, with the test servers
 	LUPINE_TARGETS='$(TEST_TARGETS)' $(SERVERS) run $(SWIFT) test $(STRICT) --experimental-maximum-parallelization-width 24
