@@ -44,13 +44,16 @@ build: deps ## build everything, without optimization
 release: deps ## build everything, optimized
 	$(SWIFT) build -c release $(STRICT)
 
+TEST_TARGETS := $(notdir $(wildcard Tests/*Tests))
+
 # Limits the parallelism: on a busy machine, all tests at once would exceed their time limits.
 test: deps servers-install ## run the tests, with the test servers
-	$(SERVERS) run $(SWIFT) test $(STRICT) --experimental-maximum-parallelization-width 24
+	LUPINE_TARGETS='$(TEST_TARGETS)' $(SERVERS) run $(SWIFT) test $(STRICT) --experimental-maximum-parallelization-width 24
 
-# Without the test servers: `Tests/Servers/servers run make test-only TEST=…` runs tests that need them.
+# Without the test servers: `Tests/Servers/servers run make test-only TEST=…` runs tests that need them. Builds only the test
+# targets that the pattern can match, and what they need.
 test-only: deps ## run the tests whose names match TEST=…, without the test servers
-	$(SWIFT) test $(STRICT) --disable-xctest --filter '$(TEST)'
+	LUPINE_TARGETS="$$(.ci/test-targets '$(TEST)')" $(SWIFT) test $(STRICT) --disable-xctest --filter '$(TEST)'
 
 servers-install: ## install missing packages for the test servers
 	@$(SERVERS) install
@@ -72,14 +75,14 @@ FIRST ?= 1
 SIMULATED_SEED := .build/simulated-seed
 simulate: deps ## run SEEDS=100000 simulated schedules of the engine, from FIRST=1 on
 	@rm -f $(SIMULATED_SEED)
-	SWIFT_DETERMINISTIC_HASHING=1 LUPINE_SIMULATION_SEEDS=$(SEEDS) LUPINE_SIMULATION_FIRST=$(FIRST) \
-	  LUPINE_SIMULATION_FILE=$(SIMULATED_SEED) $(SWIFT) test -c release -Xswiftc -enable-testing $(STRICT) \
-	  --disable-xctest --filter SimulationTests || \
+	SWIFT_DETERMINISTIC_HASHING=1 LUPINE_TARGETS=LupineEngineTests \
+	  LUPINE_SIMULATION_SEEDS=$(SEEDS) LUPINE_SIMULATION_FIRST=$(FIRST) LUPINE_SIMULATION_FILE=$(SIMULATED_SEED) \
+	  $(SWIFT) test -c release -Xswiftc -enable-testing $(STRICT) --disable-xctest --filter SimulationTests || \
 	  { echo "simulate: failed at the seed $$(cat $(SIMULATED_SEED)); make replay SEED=… runs it alone" >&2; exit 1; }
 
 replay: deps ## run one simulated schedule, SEED=…, and print its events
-	SWIFT_DETERMINISTIC_HASHING=1 LUPINE_SIMULATION_SEED=$(SEED) $(SWIFT) test -c release -Xswiftc -enable-testing \
-	  $(STRICT) --disable-xctest --filter SimulationTests
+	SWIFT_DETERMINISTIC_HASHING=1 LUPINE_TARGETS=LupineEngineTests LUPINE_SIMULATION_SEED=$(SEED) \
+	  $(SWIFT) test -c release -Xswiftc -enable-testing $(STRICT) --disable-xctest --filter SimulationTests
 
 # The variables of a loop aren't checked for exclusive access, for speed. In this copy they are.
 CHECKED := .build/exclusivity
@@ -87,14 +90,18 @@ exclusivity: deps ## run the engine's tests and the simulation with checks of ex
 	@mkdir -p $(CHECKED) && rm -rf $(CHECKED)/Sources $(CHECKED)/Tests
 	@cp -a Package.swift Sources Tests $(CHECKED)
 	@grep -rl '@exclusivity(unchecked) ' $(CHECKED)/Sources | xargs sed -i 's/@exclusivity(unchecked) //'
-	$(SWIFT) test $(STRICT) --package-path $(CHECKED) --disable-xctest --filter LupineEngineTests
+	LUPINE_TARGETS=LupineEngineTests $(SWIFT) test $(STRICT) --package-path $(CHECKED) --disable-xctest
 
 tables: deps ## write the generated table of Errors.md from the errors in the code
-	LUPINE_WRITE_TABLES=1 $(SWIFT) test $(STRICT) --disable-xctest --filter ErrorTableTests
+	LUPINE_WRITE_TABLES=1 $(MAKE) test-only TEST=ErrorTableTests
 
+# The largest cycles between types, and why they exist: 31 files of Lupine, because Alamofire's requests, session, interceptors and
+# monitors name each other, and each extension of Request uses its other extensions; 28 of LupineURLSession, the same for
+# Foundation's sessions, tasks and delegates, with the background tasks and URLProtocol; 7 of the engine's pool, whose records
+# contain parts of PoolState. Lower the limit when one of them shrinks.
 lint: ## check the format, the style and the wording
 	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format $(FORMATTED)
-	@.ci/cycles --max 6 >/dev/null
+	@.ci/cycles --max 31 >/dev/null
 	@.ci/phrases
 
 cycles: ## show the cycles of references between files; CYCLES="-v LupineWire" says why, and for one target
@@ -112,26 +119,41 @@ $(TSAN_MUTEX): .ci/tsan-mutex.c
 	@mkdir -p .build
 	$(CLANG) -Wall -Werror -shared -fPIC -O1 -o $@ $<
 
-# Leaves out the targets and suites without threads, which can't have races, and those of the command and the faults, which
-# start a process per test and run little code that other tests don't.
-UNTHREADED := LupineWireTests LupineCodingTests LupineCacheTests LupineAuthenticationTests LupineCommandTests TidyTests
+empty :=
+# Joins the words of a list to one pattern for --skip.
+any_of = $(subst $(empty) $(empty),|,$(strip $(1)))
+
+# Leaves out what can't find a race that the other tests don't find:
+# - targets and suites without threads: in LupineTLSTests, all but those of the stores that loops share;
+# - the tests' own server, and LupineServerTests, which tests how the client and real servers agree, and runs under AddressSanitizer;
+# - suites that start a process per test, or a loop for each of 500 misbehaviors of a server, which differ only in its bytes;
+# - suites of LupineTests about rules that LupineURLSession implements and that its own tests run with threads, too.
+UNTHREADED := LupineWireTests LupineCodingTests LupineCacheTests LupineAuthenticationTests LupineOriginTests LupineServerTests \
+  LupineCommandTests TidyTests
+UNTHREADED_SUITES := PoolModelTests PoolLoadTests SimulationTests TransferStateTests ShardFloodTests/codedFlood NetlinkMessageTests \
+  RecordFormatTests TransferFormatTests SetCookieTests CookieJarTests PropertyListCheckTests DescriptionTests AdaptTests/many \
+  InterceptorTests/longChain MultipartFormDataTests URLEncoded \
+  LupineTLSTests.(?!SessionStore|Resumption|Reverification|VerifiedChains|Settings) \
+  FaultTests FailedCallTests KilledWriterTests ProcessEventTests ProcessLimitTests MisbehaviourTests/direct \
+  LupineTests.(ConnectionAuth|DigestAuth|NegotiateRounds|ProxyAuth|DataURL|FileURL|LocalRedirect|ServerTrust|Revocation)
 tsan: deps servers-install $(TSAN_MUTEX) ## run the tests with threads under ThreadSanitizer
 	@rm -f $(REPORTS).*
 	$(SERVERS) run env SWIFT_BACKTRACE=enable=no LD_PRELOAD=$(CURDIR)/$(TSAN_MUTEX) TSAN_OPTIONS=log_path=$(REPORTS) \
-	  LUPINE_OMITTED_TESTS='$(UNTHREADED)' $(SANITIZED) --sanitize=thread --scratch-path .build/tsan \
-	  --skip 'PoolModelTests|PoolLoadTests|SimulationTests|TransferStateTests|PropertyListCheckTests|FaultTests' \
-	  || $(SHOW_REPORTS)
+	  LUPINE_TARGETS='$(filter-out $(UNTHREADED),$(TEST_TARGETS))' $(SANITIZED) --sanitize=thread --scratch-path .build/tsan \
+	  --skip '$(call any_of,$(UNTHREADED_SUITES))' || $(SHOW_REPORTS)
 
-# Leaves out the tests of targets without unsafe code, and those of the command; with SAFE= runs them too, to find leaks. Of the
-# API's layers, only ResponseInputStream has unsafe code. Uses a smaller quarantine of freed memory than by default, because a test
-# measures the memory in use.
-SAFE := LupineAuthenticationTests LupineCookiesTests LupineCacheStoreTests LupineTransferStoreTests LupineTests Alamofire4Tests \
-  LupineCommandTests TidyTests
+# Leaves out the tests of targets without unsafe code, of the tests' own server, and of the command; with SAFE= runs them too, to
+# find leaks. The API's layers have unsafe code only in PieceMemory, which LupinePieceTests test, and in ResponseInputStream. Leaves
+# out the suites that run only the pool and the simulation, which the fuzzer runs under AddressSanitizer. Uses a smaller quarantine
+# of freed memory than by default, because a test measures the memory in use.
+SAFE := LupineAuthenticationTests LupineCookiesTests LupineCacheTests LupineCacheStoreTests LupineTransferStoreTests LupineOriginTests \
+  LupineURLSessionTests LupineTests Alamofire4Tests LupineCommandTests TidyTests
+SAFE_SUITES := PoolModelTests PoolLoadTests SimulationTests
 asan: deps servers-install ## run the tests of code that uses unsafe memory under AddressSanitizer
 	@rm -f $(REPORTS).*
 	$(SERVERS) run env SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=quarantine_size_mb=16:log_path=$(REPORTS) \
-	  LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan-suppressions LUPINE_OMITTED_TESTS='$(SAFE)' \
-	  $(SANITIZED) --sanitize=address --scratch-path .build/asan || $(SHOW_REPORTS)
+	  LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan-suppressions LUPINE_TARGETS='$(filter-out $(SAFE),$(TEST_TARGETS))' \
+	  $(SANITIZED) --sanitize=address --scratch-path .build/asan --skip '$(call any_of,$(SAFE_SUITES))' || $(SHOW_REPORTS)
 
 # The duration of fuzz and soak in seconds.
 TIME ?= 60
@@ -202,11 +224,11 @@ example: deps ## build the code of the README and the articles, and run the READ
 	Tests/Examples/run
 
 # The symbols of Lupine's API, and of the targets that it re-exports: programs see all of them as one module. The engine, for
-# its own users, is documented in its comments. The first command fails for the module of tests that aren't built.
+# its own users, is documented in its comments.
 DOCS := .build/docs
 docs: deps ## build the documentation into .build/docs; warnings are errors
 	@rm -rf .build/*/symbolgraph $(DOCS)-symbols && mkdir -p $(DOCS)-symbols
-	-$(SWIFT) package $(STRICT) dump-symbol-graph --minimum-access-level public >/dev/null 2>$(DOCS)-symbols.log
+	LUPINE_TARGETS=Lupine $(SWIFT) package $(STRICT) dump-symbol-graph --minimum-access-level public >/dev/null 2>$(DOCS)-symbols.log
 	.ci/symbols .build/*/symbolgraph $(DOCS)-symbols
 	$(dir $(CLANG))docc convert Sources/Lupine/Lupine.docc --additional-symbol-graph-dir $(DOCS)-symbols \
 	  --output-path $(DOCS) --warnings-as-errors

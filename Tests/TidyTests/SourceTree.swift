@@ -8,6 +8,14 @@ struct SourceFile: Sendable, CustomTestStringConvertible {
   /// The path of the file relative to the package's root, such as "Sources/LupineWire/Fields/Fields.swift".
   let path: String
   let lines: [String]
+  /// The lines of the file, without comments.
+  let code: [Substring]
+
+  init(path: String, lines: [String]) {
+    self.path = path
+    self.lines = lines
+    code = lines.map { line in line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line[...] }
+  }
 
   /// The name of the file's target, which is the name of its folder in Sources or Tests.
   var target: String { path.split(separator: "/").dropFirst().first.map(String.init) ?? "" }
@@ -20,11 +28,6 @@ struct SourceFile: Sendable, CustomTestStringConvertible {
       let isImport = words[..<index].allSatisfy { $0.hasPrefix("@") || ["public", "internal", "package"].contains($0) }
       return isImport ? words[index + 1].split(separator: ".").first.map(String.init) : nil
     }
-  }
-
-  /// The lines of the file, without comments.
-  var code: [Substring] {
-    lines.map { line in line.range(of: "//").map { line[..<$0.lowerBound] } ?? line[...] }
   }
 
   /// Returns the numbers of the lines that contain `text` outside of comments. The first line has number 1.

@@ -25,6 +25,8 @@ struct GuardedPage: Sendable, CustomTestStringConvertible {
   var right: URLCredential?
   /// Credentials that the origin or proxy refuses.
   let wrong: [URLCredential]
+  /// The position in `origins` or `proxies`.
+  var number = 0
 
   var testDescription: String {
     "\(origin)\(path)" + (proxy.map { " through \($0)" } ?? "") + " as \(right?.user ?? "nobody")"
@@ -86,16 +88,30 @@ extension GuardedPage {
   /// The credential with which a client uses the Kerberos ticket of the user krbuser: an empty user name and password.
   static let ticket = credential("", "")
 
-  /// All pages and proxies for which a test has a correct credential.
-  static let all = digest + apache + handshakes + proxies
+  /// The pages of origins for which a test has a correct credential.
+  static let origins = numbered(digest + apache + handshakes)
 
-  /// Pages and a proxy that refuse the Kerberos ticket, because krbuser lacks a permission.
-  static let forbidden = [
+  /// Pages through proxies for which a test has a correct credential.
+  static let proxies = numbered(proxied)
+
+  /// Pages that refuse the Kerberos ticket, because krbuser lacks a permission.
+  static let forbiddenOrigins = [
     GuardedPage(origin: .apache, path: "/krb-other/count", wrong: [ticket]),
     GuardedPage(origin: .apacheTLS, path: "/krb-other/count", wrong: [ticket]),
-    GuardedPage(
-      origin: .httpbin, path: "/anything", proxy: .squidNegotiate, wrong: [ticket]),
   ]
+
+  /// A proxy that refuses it.
+  static let forbiddenProxies = [
+    GuardedPage(origin: .httpbin, path: "/anything", proxy: .squidNegotiate, wrong: [ticket])
+  ]
+
+  private static func numbered(_ pages: [GuardedPage]) -> [GuardedPage] {
+    pages.enumerated().map { number, page in
+      var page = page
+      page.number = number
+      return page
+    }
+  }
 
   private static let user = credential("user", "pass")
   private static let wrongUsers = [credential("user", "wrong"), credential("other", "pass")]
@@ -130,7 +146,7 @@ extension GuardedPage {
     GuardedPage(origin: .negotiateTLS, path: "/", right: ticket, wrong: [realmUser]),
   ]
 
-  private static let proxies: [GuardedPage] = [TestServer.apache, .apacheTLS].flatMap { server -> [GuardedPage] in
+  private static let proxied: [GuardedPage] = [TestServer.apache, .apacheTLS].flatMap { server -> [GuardedPage] in
     func page(_ proxies: [TestServer], _ right: URLCredential, _ wrong: [URLCredential]) -> [GuardedPage] {
       proxies.map { GuardedPage(origin: server, path: "/count", proxy: $0, right: right, wrong: wrong) }
     }

@@ -51,7 +51,8 @@ import Testing
               return (folder.appending(path: "a/b/file"), .createIntermediateDirectories)
             }
           ).outcome()
-          #expect(seen.withLock { $0.0 == 1000 && $0.1 == 203 })
+          let (byteCount, statusCode) = seen.withLock { $0 }
+          #expect(byteCount == 1000 && statusCode == 203)
           #expect(response.fileURL == folder.appending(path: "a/b/file"))
           #expect(response.content == Pattern.data(1000))
         }

@@ -19,7 +19,8 @@ import Testing
     } _: { origin in
       let retrier = ScriptedRetrier([.retry, .retry, .retry])
       try await keeping(Session(configuration: .forTests, interceptor: retrier)) { session in
-        let requests = (0..<6).map { _ in session.request(origin.url) }
+        // Requests for one URL would wait for the response to the first of them, which the cache might serve to the others.
+        let requests = (0..<6).map { session.request("\(origin.url)/\($0)") }
         let tasks = requests.map { $0.serializingData() }
         _ = await arrived.first(6)
         session.session.invalidateAndCancel()

@@ -21,7 +21,8 @@ import Testing
     } _: { origin in
       let (status, output) = try await runProgram(["LupineMainQueue", way, origin.url])
       #expect(status == 0)
-      #expect(output.split(separator: "\n").map(String.init) == Self.expected.map { "\($0) \(thread)" })
+      let lines: [String] = output.split(separator: "\n").map { String($0) }
+      #expect(lines == Self.expected.map { "\($0) \(thread)" })
     }
   }
 

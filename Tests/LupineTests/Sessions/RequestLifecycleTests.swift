@@ -322,7 +322,8 @@ import Testing
       return .hold
     } _: { origin in
       try await withSession { session in
-        let requests = (0..<6).map { _ in session.request(origin.url) }
+        // Requests for one URL would wait for the response to the first of them, which the cache might serve to the others.
+        let requests = (0..<6).map { session.request("\(origin.url)/\($0)") }
         let tasks = requests.map { $0.serializingData() }
         _ = await arrived.first(6)
         #expect(await session.running == Set(requests))
