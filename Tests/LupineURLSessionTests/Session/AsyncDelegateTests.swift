@@ -120,7 +120,7 @@ import Testing
       try await withSession(delegate: delegate) { session in
         let task = session.dataTask(with: origin.request("/login"))
         #expect(await delegate.end(of: task) == (isRefused ? .cancelled : nil))
-        #expect((task.response as? HTTPURLResponse)?.statusCode == (isRefused ? nil : 200))
+        #expect((task.response as? HTTPURLResponse)?.statusCode == (isRefused ? 401 : 200))
         #expect(delegate.notes.all.first == "taskChallenge" && origin.requestCount == (isRefused ? 1 : 2))
       }
     }
