@@ -123,6 +123,7 @@ import Testing
         "Sources/Alamofire4/Requests/TaskDelegate.swift": 1,
         "Sources/Alamofire4/Sessions/DelegateClosures.swift": 1,
         "Sources/Alamofire4/Sessions/SessionDelegate.swift": 1,
+        "Sources/Alamofire4/Sessions/SessionDelegateClosures.swift": 1,
         "Sources/Alamofire4/Sessions/SessionManager.swift": 2,
         "Sources/Alamofire4/Support/Transferred.swift": 1,
         "Sources/Alamofire4/Trust/ServerTrustPolicy.swift": 1,

@@ -4,12 +4,14 @@ public import Foundation
 public import LupineURLSession
 import Synchronization
 
-// Unchecked because the class is open. All state is in Mutexes.
+// Unchecked because the class is open. All state is in the Mutex and in the superclass.
 /// The delegate of a session manager's tasks, which passes the events of the tasks to the requests.
 ///
-/// A closure overrides the behavior of one event. A subclass may override methods and call `super`. The closures and the overriding
-/// methods are called on the session's delegate queue.
-open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
+/// A closure overrides the behavior of one event. A subclass may override methods and call `super`, and it may override the closures.
+/// The closures and the overriding methods are called on the session's delegate queue.
+open class SessionDelegate: SessionDelegateClosures, URLSessionDataDelegate, URLSessionDownloadDelegate,
+  @unchecked Sendable
+{
   private struct Wiring {
     weak var manager: SessionManager?
     /// The active requests, by the identifiers of their tasks.
@@ -17,7 +19,6 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   }
 
   private let wiring = Mutex(Wiring())
-  private let latestOverrides = Mutex(DelegateOverrides())
 
   /// Creates a delegate without closures.
   public override init() {}
@@ -25,20 +26,6 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   var manager: SessionManager? { wiring.withLock { $0.manager } }
 
   func attach(to manager: SessionManager) { wiring.withLock { $0.manager = manager } }
-
-  var overrides: DelegateOverrides { latestOverrides.withLock { $0 } }
-
-  func update(_ change: (inout DelegateClosures) -> Void) {
-    let earlier = latestOverrides.withLock { overrides in
-      let earlier = overrides
-      var closures = earlier.closures
-      change(&closures)
-      overrides = DelegateOverrides(closures)
-      return earlier
-    }
-    // A replaced closure is released outside the lock, because the deinitializers of what it captures may use the delegate.
-    withExtendedLifetime(earlier) {}
-  }
 
   /// The request to which `task` belongs, or nil after the task has completed and `Task.DidComplete` has been posted.
   open subscript(task: URLSessionTask) -> Request? {
@@ -56,7 +43,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   /// Calls the closure ``sessionDidBecomeInvalidWithError``, if it is set.
   open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-    overrides.closures.sessionDidBecomeInvalidWithError?(session, error)
+    sessionDidBecomeInvalidWithError?(session, error)
   }
 
   /// Lets ``sessionDidReceiveChallenge`` or ``sessionDidReceiveChallengeWithCompletion`` answer a server trust challenge, or a
@@ -67,17 +54,16 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) {
-    let overrides = overrides
-    if let decide = overrides.closures.sessionDidReceiveChallengeWithCompletion {
+    if let decide = sessionDidReceiveChallengeWithCompletion {
       return decide(session, challenge, completionHandler)
     }
-    let answer = overrides.closures.sessionDidReceiveChallenge?(session, challenge) ?? (.performDefaultHandling, nil)
+    let answer = sessionDidReceiveChallenge?(session, challenge) ?? (.performDefaultHandling, nil)
     completionHandler(answer.0, answer.1)
   }
 
   /// Calls the closure ``sessionDidFinishEventsForBackgroundURLSession``, if it is set.
   open func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
-    overrides.closures.sessionDidFinishEventsForBackgroundURLSession?(session)
+    sessionDidFinishEventsForBackgroundURLSession?(session)
   }
 
   // MARK: URLSessionTaskDelegate
@@ -89,11 +75,10 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
   ) {
-    let overrides = overrides
-    if let decide = overrides.closures.taskWillPerformHTTPRedirectionWithCompletion {
+    if let decide = taskWillPerformHTTPRedirectionWithCompletion {
       return decide(session, task, response, request, completionHandler)
     }
-    guard let decide = overrides.closures.taskWillPerformHTTPRedirection else { return completionHandler(request) }
+    guard let decide = taskWillPerformHTTPRedirection else { return completionHandler(request) }
     completionHandler(decide(session, task, response, request))
   }
 
@@ -105,11 +90,10 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) {
-    let overrides = overrides
-    if let decide = overrides.closures.taskDidReceiveChallengeWithCompletion {
+    if let decide = taskDidReceiveChallengeWithCompletion {
       return decide(session, task, challenge, completionHandler)
     }
-    if let decide = overrides.closures.taskDidReceiveChallenge {
+    if let decide = taskDidReceiveChallenge {
       let answer = decide(session, task, challenge)
       return completionHandler(answer.0, answer.1)
     }
@@ -133,11 +117,10 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     _ session: URLSession, task: URLSessionTask,
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
   ) {
-    let overrides = overrides
-    if let provide = overrides.closures.taskNeedNewBodyStreamWithCompletion {
+    if let provide = taskNeedNewBodyStreamWithCompletion {
       return provide(session, task, completionHandler)
     }
-    if let provide = overrides.closures.taskNeedNewBodyStream { return completionHandler(provide(session, task)) }
+    if let provide = taskNeedNewBodyStream { return completionHandler(provide(session, task)) }
     guard case .upload(.stream(let stream), _)? = self[task]?.source else { return completionHandler(nil) }
     completionHandler(stream)
   }
@@ -147,7 +130,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64
   ) {
-    if let report = overrides.closures.taskDidSendBodyData {
+    if let report = taskDidSendBodyData {
       return report(session, task, bytesSent, totalBytesSent, totalBytesExpectedToSend)
     }
     (self[task] as? UploadRequest)?.dataDelegate.uploadProgress
@@ -167,12 +150,13 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     request.runValidations()
     let error = request.taskDelegate.error ?? error?.withoutTrustRefusal
     guard let error, let manager, let retrier = manager.retrier else { return complete(session, task, with: error) }
+    let retryQueue = manager.retryQueue
     retrier.should(manager, retry: request, with: error) { [weak self, weak manager] shouldRetry, delay in
       guard shouldRetry else {
         self?.complete(session, task, with: error)
         return
       }
-      DispatchQueue.global(qos: .utility).perform(after: delay) {
+      retryQueue.perform(after: delay) {
         if manager?.retry(request) == true { return }
         self?.complete(session, task, with: error)
       }
@@ -181,7 +165,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   /// Completes a request that won't be retried.
   private func complete(_ session: URLSession, _ task: URLSessionTask, with error: (any Error)?) {
-    overrides.closures.taskDidComplete?(session, task, error)
+    taskDidComplete?(session, task, error)
     let request = self[task]
     request?.taskDelegate.complete(with: error)
     var userInfo: [String: Any] = [Notification.Key.Task: task]
@@ -200,23 +184,22 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
-    let overrides = overrides
-    if let decide = overrides.closures.dataTaskDidReceiveResponseWithCompletion {
+    if let decide = dataTaskDidReceiveResponseWithCompletion {
       return decide(session, dataTask, response, completionHandler)
     }
-    completionHandler(overrides.closures.dataTaskDidReceiveResponse?(session, dataTask, response) ?? .allow)
+    completionHandler(dataTaskDidReceiveResponse?(session, dataTask, response) ?? .allow)
   }
 
   /// Calls the closure ``dataTaskDidBecomeDownloadTask``, if it is set.
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
   ) {
-    overrides.closures.dataTaskDidBecomeDownloadTask?(session, dataTask, downloadTask)
+    dataTaskDidBecomeDownloadTask?(session, dataTask, downloadTask)
   }
 
   /// Calls ``dataTaskDidReceiveData``. If that closure isn't set, passes the part of the response body to the request.
   open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-    if let receive = overrides.closures.dataTaskDidReceiveData { return receive(session, dataTask, data) }
+    if let receive = dataTaskDidReceiveData { return receive(session, dataTask, data) }
     (self[dataTask] as? DataRequest)?.dataDelegate.receive(data, from: dataTask)
   }
 
@@ -227,11 +210,10 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
     completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
   ) {
-    let overrides = overrides
-    if let decide = overrides.closures.dataTaskWillCacheResponseWithCompletion {
+    if let decide = dataTaskWillCacheResponseWithCompletion {
       return decide(session, dataTask, proposedResponse, completionHandler)
     }
-    guard let decide = overrides.closures.dataTaskWillCacheResponse else {
+    guard let decide = dataTaskWillCacheResponse else {
       return dataTask.leaveCachingDecision(on: proposedResponse, completionHandler)
     }
     completionHandler(decide(session, dataTask, proposedResponse))
@@ -244,7 +226,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   open func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
   ) {
-    if let receive = overrides.closures.downloadTaskDidFinishDownloadingToURL {
+    if let receive = downloadTaskDidFinishDownloadingToURL {
       return receive(session, downloadTask, location)
     }
     (self[downloadTask] as? DownloadRequest)?.downloadDelegate
@@ -256,7 +238,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
     totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
   ) {
-    if let report = overrides.closures.downloadTaskDidWriteData {
+    if let report = downloadTaskDidWriteData {
       return report(session, downloadTask, bytesWritten, totalBytesWritten, totalBytesExpectedToWrite)
     }
     (self[downloadTask] as? DownloadRequest)?.downloadDelegate.progress
@@ -268,7 +250,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64
   ) {
-    if let report = overrides.closures.downloadTaskDidResumeAtOffset {
+    if let report = downloadTaskDidResumeAtOffset {
       return report(session, downloadTask, fileOffset, expectedTotalBytes)
     }
     (self[downloadTask] as? DownloadRequest)?.downloadDelegate.progress
@@ -286,23 +268,22 @@ extension SessionDelegate: SelectiveTrustDelegate {
   /// object is an instance of a subclass, which may override the method for challenges. If false, every challenge gets the default
   /// handling.
   package var decidesOnTrust: Bool {
-    let closures = overrides.closures
-    return type(of: self) != SessionDelegate.self || closures.sessionDidReceiveChallenge != nil
-      || closures.sessionDidReceiveChallengeWithCompletion != nil
+    type(of: self) != SessionDelegate.self || sessionDidReceiveChallenge != nil
+      || sessionDidReceiveChallengeWithCompletion != nil
   }
 }
 
 extension SessionDelegate: LateRetrying {
   func retry(_ request: Request, after error: any Error) {
     guard let manager, let retrier = manager.retrier else { return }
-    let queue = request.taskDelegate.queue
+    let (queue, retryQueue) = (request.taskDelegate.queue, manager.retryQueue)
     queue.isSuspended = true
     retrier.should(manager, retry: request, with: error) { [weak manager] shouldRetry, delay in
       guard shouldRetry else {
         queue.isSuspended = false
         return
       }
-      DispatchQueue.global(qos: .utility).perform(after: delay) {
+      retryQueue.perform(after: delay) {
         if manager?.retry(request) != true { queue.isSuspended = false }
       }
     }

@@ -94,9 +94,9 @@ extension SessionManager {
 
   /// Lets the retrier decide whether to retry a request after its adapter has thrown an error.
   private func allow(_ retrier: any RequestRetrier, toRetry request: Request, after error: any Error) {
-    DispatchQueue.global(qos: .utility).perform { [self] in
-      retrier.should(self, retry: request, with: error) { [weak self] shouldRetry, delay in
-        DispatchQueue.global(qos: .utility).perform(after: shouldRetry ? delay : 0) {
+    retryQueue.perform { [self] in
+      retrier.should(self, retry: request, with: error) { [weak self, retryQueue] shouldRetry, delay in
+        retryQueue.perform(after: shouldRetry ? delay : 0) {
           if shouldRetry, self?.retry(request) == true { return }
           if self?.startRequestsImmediately != false { request.resume() }
         }
@@ -104,7 +104,8 @@ extension SessionManager {
     }
   }
 
-  /// Sends a request again with a new task. Returns false if the request was cancelled or can no longer be adapted.
+  /// Sends a request again with a new task. Called on ``retryQueue``. Returns false if the request was cancelled or can no longer be
+  /// adapted.
   func retry(_ request: Request) -> Bool {
     guard let source = request.source, !request.isCancelled else { return false }
     let task: URLSessionTask

@@ -49,6 +49,10 @@ open class SessionManager: @unchecked Sendable {
 
   private let settings = Mutex(Settings())
 
+  /// The queue on which requests are sent again, one after the other. It is serial, so that the requests start in the order in which
+  /// a retrier calls its completions.
+  let retryQueue = DispatchQueue(label: "lupine.alamofire4.retries", qos: .utility)
+
   /// Whether a request is resumed when it is created. True by default.
   open var startRequestsImmediately: Bool {
     get { current.startRequestsImmediately }

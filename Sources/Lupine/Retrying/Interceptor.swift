@@ -133,7 +133,8 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
         guard let session else { return completion(.doNotRetry) }
         retrier.retry(request, for: session, dueTo: error, completion: completion)
       },
-      nextInput: { (answer: RetryResult) -> Void? in if case .doNotRetry = answer { () } else { nil } }
+      nextInput: { (answer: RetryResult) -> Void? in if case .doNotRetry = answer { () } else { nil } },
+      endsDuringCall: true
     ).run(from: .doNotRetry, completion: completion)
   }
 }

@@ -15,6 +15,10 @@ struct InterceptorChain<Member: Sendable, Value: Sendable, Answer: Sendable>: Se
   let ask: @Sendable (Member, Value, @escaping Completion) -> Void
   /// A closure that returns the next member's input for the previous member's answer, or nil if that answer ends the chain.
   let nextInput: @Sendable (Answer) -> Value?
+  /// Whether an answer that ends the chain is passed on during the member's call. If false, it is passed on when a member that answers
+  /// synchronously has returned. A retrier needs the former: it may call completions of several requests during one call, in an order
+  /// that must be kept.
+  var endsDuringCall = false
 
   /// Calls the members in order, and then `completion` with the last answer. If the chain is empty, calls `completion` with
   /// `start`.
@@ -31,7 +35,8 @@ struct InterceptorChain<Member: Sendable, Value: Sendable, Answer: Sendable>: Se
       let next = index + 1
       let call = MemberCall<Answer>()
       ask(members[index], value) { answer in
-        if call.mustContinueChain(answer) { advance(to: next, after: answer, completion: completion) }
+        let endsNow = endsDuringCall && (next == members.count || nextInput(answer) == nil)
+        if call.mustContinueChain(answer, now: endsNow) { advance(to: next, after: answer, completion: completion) }
       }
       guard let given = call.takeAnswer() else { return }
       answer = given
@@ -55,11 +60,14 @@ private final class MemberCall<Answer: Sendable>: Sendable {
 
   private let state = Mutex(State.asked)
 
-  /// Stores the member's first answer for the loop in `advance`. If the loop has already stopped, returns true, and the caller must
-  /// continue the chain. Ignores further answers.
-  func mustContinueChain(_ answer: Answer) -> Bool {
+  /// Stores the member's first answer for the loop in `advance`. If the loop has already stopped, or if `now` is true, returns true,
+  /// and the caller must continue the chain. Ignores further answers.
+  func mustContinueChain(_ answer: Answer, now: Bool) -> Bool {
     state.withLock { state in
       switch state {
+      case .asked where now:
+        state = .over
+        return true
       case .asked:
         state = .answered(answer)
         return false
@@ -71,15 +79,19 @@ private final class MemberCall<Answer: Sendable>: Sendable {
     }
   }
 
-  /// Returns the member's answer if the member has already answered. Otherwise returns nil, and the loop in `advance` must stop.
+  /// Returns the member's answer if the loop in `advance` must continue with it. Returns nil if the loop must stop, because the member
+  /// hasn't answered yet or the caller of the completion continues the chain.
   func takeAnswer() -> Answer? {
     state.withLock { state in
-      guard case .answered(let answer) = state else {
+      switch state {
+      case .answered(let answer):
+        state = .over
+        return answer
+      case .asked:
         state = .left
         return nil
+      case .left, .over: return nil
       }
-      state = .over
-      return answer
     }
   }
 }

@@ -3,6 +3,11 @@
 public import Foundation
 
 /// The methods that a session calls on its delegate queue to report events that concern the whole session.
+///
+/// Each method with a completion handler also has an async form, which returns the answer. A delegate implements one of the two forms;
+/// if it implements both, the session calls only the one with the completion handler. The async form runs in a Swift task that begins
+/// on the delegate queue, or on the actor to which the method is isolated. The request waits for its answer as for a completion
+/// handler. If the request ends earlier, for example because it is cancelled, the method isn't cancelled, and its answer has no effect.
 @preconcurrency
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
   /// Called once, after the session has been invalidated and its last task has completed. Afterward, the session releases its
@@ -41,6 +46,10 @@ public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
   func urlSession(
     _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
+  /// The async form of ``urlSession(_:didReceive:completionHandler:)``, which returns the decision and the credential.
+  func urlSession(
+    _ session: URLSession, didReceive challenge: URLAuthenticationChallenge
+  ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
 }
 
 /// The methods that a session calls on its delegate queue, one at a time, to report the events of tasks of all kinds.
@@ -61,6 +70,12 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
+  /// The async form of ``urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:)``, which returns the request to
+  /// send, or nil to refuse the redirect.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest
+  ) async -> URLRequest?
   /// Called when a server or a proxy requires a credential.
   ///
   /// The task waits until `completionHandler` is called, on any thread. By default, it sends each proposed credential once.
@@ -80,6 +95,10 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
+  /// The async form of ``urlSession(_:task:didReceive:completionHandler:)``, which returns the decision and the credential.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
+  ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
   /// Called when a task must send a streamed body from its start: for the first time, or again after a redirect, after a challenge
   /// or on a new connection.
   ///
@@ -92,6 +111,9 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
   func urlSession(
     _ session: URLSession, task: URLSessionTask,
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void)
+  /// The async form of ``urlSession(_:task:needNewBodyStream:)``, which returns the stream. As on Apple's systems, it has other
+  /// argument labels.
+  func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async -> InputStream?
   /// Called after a part of the request's body has been sent.
   ///
   /// The total never decreases: if a body is sent again, only bytes beyond the previous total are counted.
@@ -117,6 +139,10 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
     completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void)
+  /// The async form of ``urlSession(_:task:willBeginDelayedRequest:completionHandler:)``, which returns the decision and the request.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest
+  ) async -> (URLSession.DelayedRequestDisposition, URLRequest?)
   /// Called at most once per task, when it begins to wait for a network. See
   /// ``URLSessionConfiguration/waitsForConnectivity``.
   ///
@@ -157,6 +183,10 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
+  /// The async form of ``urlSession(_:dataTask:didReceive:completionHandler:)``, which returns the decision about the body.
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
+  ) async -> URLSession.ResponseDisposition
   /// Called when a data task has become a download task, because the delegate has answered its response with `becomeDownload`.
   ///
   /// This is the last call about the data task. The download task has the same identifier, request and description as the data
@@ -191,6 +221,11 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
     completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void)
+  /// The async form of ``urlSession(_:dataTask:willCacheResponse:completionHandler:)``, which returns the response to store, or nil
+  /// to store nothing.
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse
+  ) async -> CachedURLResponse?
 }
 
 /// The methods that a session calls on its delegate queue to report the events of tasks that write the response's body to a file.
@@ -250,149 +285,4 @@ package protocol SelectiveTrustDelegate: URLSessionDelegate {
   static var mayDecideOnTrust: Bool { get }
   /// Whether the delegate currently decides about the certificates of servers. Read on event loops, so the property must not block.
   var decidesOnTrust: Bool { get }
-}
-
-// The default implementations, which are called if a delegate doesn't implement a method. They behave as in Foundation.
-
-extension URLSessionDelegate {
-  /// Default implementation. Does nothing.
-  public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {}
-
-  /// Default implementation. Does nothing.
-  public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {}
-
-  /// Default implementation. Answers with each proposed credential once. The trust roots decide about a server's certificate.
-  @preconcurrency
-  public func urlSession(
-    _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
-    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-  ) {
-    session.noteMissingChallengeMethod(of: self)
-    completionHandler(.performDefaultHandling, nil)
-  }
-}
-
-extension URLSessionTaskDelegate {
-  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate follows the redirect.
-  @preconcurrency
-  public func urlSession(
-    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-    newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
-  ) {
-    guard let next = task.delegate(after: self) else { return completionHandler(request) }
-    next.urlSession(
-      session, task: task, willPerformHTTPRedirection: response, newRequest: request,
-      completionHandler: completionHandler)
-  }
-
-  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate calls
-  /// `urlSession(_:didReceive:completionHandler:)` of the session's delegate.
-  @preconcurrency
-  public func urlSession(
-    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
-    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-  ) {
-    if let next = task.delegate(after: self) {
-      return next.urlSession(session, task: task, didReceive: challenge, completionHandler: completionHandler)
-    }
-    guard let delegate = session.delegate else { return completionHandler(.performDefaultHandling, nil) }
-    delegate.urlSession(session, didReceive: challenge, completionHandler: completionHandler)
-  }
-
-  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate provides no stream, so
-  /// that the task fails with `URLError.requestBodyStreamExhausted`.
-  @preconcurrency
-  public func urlSession(
-    _ session: URLSession, task: URLSessionTask,
-    needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
-  ) {
-    guard let next = task.delegate(after: self) else { return completionHandler(nil) }
-    next.urlSession(session, task: task, needNewBodyStream: completionHandler)
-  }
-
-  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate does nothing.
-  public func urlSession(
-    _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
-    totalBytesExpectedToSend: Int64
-  ) {
-    task.delegate(after: self)?.urlSession(
-      session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
-      totalBytesExpectedToSend: totalBytesExpectedToSend)
-  }
-
-  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate does nothing.
-  public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
-    task.delegate(after: self)?.urlSession(session, taskIsWaitingForConnectivity: task)
-  }
-
-  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate does nothing.
-  public func urlSession(
-    _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
-  ) { task.delegate(after: self)?.urlSession(session, task: task, didFinishCollecting: metrics) }
-
-  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate does nothing.
-  public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-    task.delegate(after: self)?.urlSession(session, task: task, didCompleteWithError: error)
-  }
-
-  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate sends the request
-  /// unchanged.
-  @preconcurrency
-  public func urlSession(
-    _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
-    completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
-  ) {
-    guard let next = task.delegate(after: self) else { return completionHandler(.continueLoading, nil) }
-    next.urlSession(session, task: task, willBeginDelayedRequest: request, completionHandler: completionHandler)
-  }
-}
-
-extension URLSessionDataDelegate {
-  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate accepts the body.
-  @preconcurrency
-  public func urlSession(
-    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-  ) {
-    guard let next = dataTask.dataDelegate(after: self) else { return completionHandler(.allow) }
-    next.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
-  }
-
-  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate does nothing.
-  public func urlSession(
-    _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
-  ) { dataTask.dataDelegate(after: self)?.urlSession(session, dataTask: dataTask, didBecome: downloadTask) }
-
-  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate discards the part.
-  public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-    dataTask.dataDelegate(after: self)?.urlSession(session, dataTask: dataTask, didReceive: data)
-  }
-
-  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate lets the session store
-  /// the proposed response.
-  @preconcurrency
-  public func urlSession(
-    _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
-    completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
-  ) {
-    guard let next = dataTask.dataDelegate(after: self) else {
-      return dataTask.leaveCachingDecision(on: proposedResponse, completionHandler)
-    }
-    next.urlSession(
-      session, dataTask: dataTask, willCacheResponse: proposedResponse, completionHandler: completionHandler)
-  }
-}
-
-extension URLSessionDownloadDelegate {
-  /// Default implementation. Does nothing.
-  public func urlSession(
-    _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
-    totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
-  ) {}
-
-  /// Default implementation. Does nothing.
-  public func urlSession(
-    _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
-    expectedTotalBytes: Int64
-  ) {}
 }

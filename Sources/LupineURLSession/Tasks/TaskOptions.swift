@@ -105,8 +105,8 @@ extension URLSession {
     /// The delegate as a `SelectiveTrustDelegate`, which states whether it decides about the certificates of servers. Nil for a
     /// task's own delegate, which never decides about certificates.
     let trust: (any SelectiveTrustDelegate)?
-    /// Whether a call has shown that the session's delegate doesn't implement `urlSession(_:didReceive:completionHandler:)`.
-    let lacksChallengeMethod = Atomic(false)
+    /// The methods of which the session's delegate implements neither form, as far as calls have shown: a bit for each `AsyncForm`.
+    let missingForms = Atomic<UInt8>(0)
 
     init(_ delegate: any URLSessionDelegate) {
       session = delegate

@@ -7,8 +7,8 @@ import Synchronization
 /// Asks a session's delegate in TLS handshakes whether to trust the server.
 ///
 /// The delegate's method for challenges has a default implementation, and only a call shows whether the delegate implements the
-/// method itself. Therefore the first handshake calls the method. If it turns out to be the default implementation, later
-/// handshakes don't wait for the delegate.
+/// method itself, in one of its forms. Therefore the first handshake calls the method. If it turns out to be the default
+/// implementation, later handshakes don't wait for the delegate.
 final class ServerTrustChallenger: ServerTrustConsultant {
   private struct State {
     weak var session: URLSession?
@@ -34,7 +34,7 @@ final class ServerTrustChallenger: ServerTrustConsultant {
   /// background revalidation. After the session has ended, the value no longer changes, although the delegate can't be called.
   var isNeeded: Bool {
     guard let delegates = session?.delegates else { return wasNeeded.load(ordering: .relaxed) }
-    let isNeeded = delegates.trust?.decidesOnTrust ?? !delegates.lacksChallengeMethod.load(ordering: .relaxed)
+    let isNeeded = delegates.trust?.decidesOnTrust ?? !delegates.lacks(.sessionChallenge)
     wasNeeded.store(isNeeded, ordering: .relaxed)
     return isNeeded
   }
@@ -66,13 +66,6 @@ extension URLSession {
   /// Creates the object that decides in the session's TLS handshakes whether to trust a server, by asking the delegate. Returns nil
   /// if the session has no delegate, or if its delegate never decides about trust.
   func makeTrustConsultant() -> (any ServerTrustConsultant)? { ServerTrustChallenger(self) }
-
-  /// Records that the session's delegate doesn't implement `urlSession(_:didReceive:completionHandler:)`. Has no effect if
-  /// `delegate` is another delegate, to which the session's delegate has forwarded the call.
-  func noteMissingChallengeMethod(of delegate: any URLSessionDelegate) {
-    guard let delegates, delegates.session === delegate else { return }
-    delegates.lacksChallengeMethod.store(true, ordering: .relaxed)
-  }
 }
 
 extension URLAuthenticationChallenge {

@@ -288,6 +288,85 @@ import Testing
     #expect(response.value?.contains("lupine") == true)
     #expect(delegate.calls.value == ["redirect", "data", "complete"])
   }
+
+  @Test("the async forms of SessionDelegate's methods call the methods that a subclass overrides")
+  func asyncForms() async throws {
+    let delegate = Subclass()
+    delegate.taskWillPerformHTTPRedirection = { _, _, _, _ in nil }
+    delegate.taskNeedNewBodyStream = { _, _ in InputStream(data: Data("body".utf8)) }
+    delegate.taskDidReceiveChallenge = { _, _, _ in (.rejectProtectionSpace, nil) }
+    delegate.sessionDidReceiveChallenge = { _, _ in (.cancelAuthenticationChallenge, nil) }
+    delegate.dataTaskDidReceiveResponse = { _, _, _ in .cancel }
+    delegate.dataTaskWillCacheResponse = { _, _, _ in nil }
+    let manager = makeManager(delegate: delegate)
+    let session = manager.session
+    let url = try #require(URL(string: server.url))
+    let task = session.dataTask(with: url)
+    let request = URLRequest(url: url)
+    let head = try #require(HTTPURLResponse(url: url, statusCode: 302, httpVersion: nil, headerFields: nil))
+    let redirected = await delegate.urlSession(
+      session, task: task, willPerformHTTPRedirection: head, newRequest: request)
+    #expect(redirected == nil && delegate.calls.value == ["redirect"])
+    #expect(await delegate.urlSession(session, needNewBodyStreamForTask: task) != nil)
+    let space = URLProtectionSpace(host: "h", port: 1, protocol: nil, realm: nil, authenticationMethod: nil)
+    let challenge = URLAuthenticationChallenge(
+      protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil,
+      sender: Sender())
+    #expect(await delegate.urlSession(session, task: task, didReceive: challenge).0 == .rejectProtectionSpace)
+    #expect(await delegate.urlSession(session, didReceive: challenge).0 == .cancelAuthenticationChallenge)
+    #expect(await delegate.urlSession(session, dataTask: task, didReceive: head) == .cancel)
+    let cached = CachedURLResponse(response: head, data: Data())
+    #expect(await delegate.urlSession(session, dataTask: task, willCacheResponse: cached) == nil)
+    withExtendedLifetime(manager) {}
+  }
+
+  /// A subclass that overrides closures. It refuses redirects and cancels the responses of "/json".
+  private final class Overriding: SessionDelegate, @unchecked Sendable {
+    let calls = Shared<[String]>([])
+
+    override var taskWillPerformHTTPRedirection:
+      ((URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> URLRequest?)?
+    {
+      get {
+        { [calls] _, _, _, _ in
+          calls.update { $0.append("redirect") }
+          return nil
+        }
+      }
+      set {}
+    }
+
+    override var dataTaskDidReceiveResponse:
+      ((URLSession, URLSessionDataTask, URLResponse) -> URLSession.ResponseDisposition)?
+    {
+      get { { _, _, response in response.url?.path == "/json" ? .cancel : .allow } }
+      set {}
+    }
+
+    override var taskDidComplete: ((URLSession, URLSessionTask, (any Error)?) -> Void)? {
+      didSet { calls.update { $0.append("set") } }
+    }
+  }
+
+  @Test("the closures that a subclass of SessionDelegate overrides are called")
+  func overriddenClosures() async {
+    let delegate = Overriding()
+    let manager = makeManager(delegate: delegate)
+    delegate.taskWillPerformHTTPRedirection = { _, _, _, request in request }
+    delegate.taskDidComplete = { [calls = delegate.calls] _, _, _ in calls.update { $0.append("complete") } }
+    #expect(await manager.request("\(server.url)/redirect").finished().response?.statusCode == 302)
+    #expect((await manager.request("\(server.url)/json").finished().error as? URLError)?.code == .cancelled)
+    #expect(delegate.calls.value == ["set", "redirect", "complete", "complete"])
+  }
+}
+
+/// A challenge's sender, which ignores the answers.
+private final class Sender: NSObject, URLAuthenticationChallengeSender {
+  func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
+  func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
+  func cancel(_ challenge: URLAuthenticationChallenge) {}
+  func performDefaultHandling(for challenge: URLAuthenticationChallenge) {}
+  func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
 }
 
 /// An object whose deinitializer reads one of the SessionDelegate's closures.

@@ -111,7 +111,12 @@ extension ServerTrustChallengeTests {
   private func orphan(of delegate: any URLSessionDelegate, lacksMethod: Bool) throws -> ServerTrustChallenger {
     let session = try session(delegate)
     let challenger = try #require(ServerTrustChallenger(session))
-    if lacksMethod { session.noteMissingChallengeMethod(of: delegate) }
+    let space = URLProtectionSpace(
+      host: "localhost", port: 443, protocol: nil, realm: nil,
+      authenticationMethod: NSURLAuthenticationMethodServerTrust)
+    let challenge = URLAuthenticationChallenge(
+      protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil)
+    if lacksMethod { delegate.urlSession(session, didReceive: challenge) { _, _ in } }
     let isNeeded = withExtendedLifetime(session) { challenger.isNeeded }
     #expect(isNeeded != lacksMethod)
     return challenger

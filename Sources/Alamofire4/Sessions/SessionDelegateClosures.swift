@@ -1,18 +1,40 @@
-// SessionDelegate's closures, each of which overrides the behavior of one event.
+// SessionDelegateClosures: a session delegate's closures, each of which overrides the behavior of one event.
 
 public import Foundation
 public import LupineURLSession
+import Synchronization
 
-extension SessionDelegate {
+// Unchecked because the class is open. All state is in the Mutex.
+/// The closures of a ``SessionDelegate``, which inherits them from this class. A subclass of ``SessionDelegate`` may override them.
+open class SessionDelegateClosures: NSObject, @unchecked Sendable {
+  private let latestOverrides = Mutex(DelegateOverrides())
+
+  /// Creates an object without closures.
+  public override init() {}
+
+  private var overrides: DelegateOverrides { latestOverrides.withLock { $0 } }
+
+  private func update(_ change: (inout DelegateClosures) -> Void) {
+    let earlier = latestOverrides.withLock { overrides in
+      let earlier = overrides
+      var closures = earlier.closures
+      change(&closures)
+      overrides = DelegateOverrides(closures)
+      return earlier
+    }
+    // A replaced closure is released outside the lock, because the deinitializers of what it captures may use the delegate.
+    withExtendedLifetime(earlier) {}
+  }
+
   /// The closure that is called when the session has become invalid.
-  public var sessionDidBecomeInvalidWithError: ((URLSession, (any Error)?) -> Void)? {
+  open var sessionDidBecomeInvalidWithError: ((URLSession, (any Error)?) -> Void)? {
     get { overrides.closures.sessionDidBecomeInvalidWithError }
     set { update { $0.sessionDidBecomeInvalidWithError = newValue } }
   }
 
   /// The closure that answers a server trust challenge (`NSURLAuthenticationMethodServerTrust`), or a challenge that belongs to no
   /// request. It isn't called for a server that the host's trust policy doesn't trust.
-  public var sessionDidReceiveChallenge:
+  open var sessionDidReceiveChallenge:
     ((URLSession, URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?))?
   {
     get { overrides.closures.sessionDidReceiveChallenge }
@@ -21,7 +43,7 @@ extension SessionDelegate {
 
   /// The closure that answers the challenges of ``sessionDidReceiveChallenge`` asynchronously. If it is set,
   /// ``sessionDidReceiveChallenge`` isn't called.
-  public var sessionDidReceiveChallengeWithCompletion:
+  open var sessionDidReceiveChallengeWithCompletion:
     (
       (URLSession, URLAuthenticationChallenge, @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
         -> Void
@@ -32,21 +54,21 @@ extension SessionDelegate {
   }
 
   /// The closure that is called when all events of a background session have been delivered.
-  public var sessionDidFinishEventsForBackgroundURLSession: ((URLSession) -> Void)? {
+  open var sessionDidFinishEventsForBackgroundURLSession: ((URLSession) -> Void)? {
     get { overrides.closures.sessionDidFinishEventsForBackgroundURLSession }
     set { update { $0.sessionDidFinishEventsForBackgroundURLSession = newValue } }
   }
 
   /// The closure that returns the request with which to follow a redirect. If it returns nil, the redirect isn't followed, and the
   /// redirect's response is delivered.
-  public var taskWillPerformHTTPRedirection: ((URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> URLRequest?)?
+  open var taskWillPerformHTTPRedirection: ((URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> URLRequest?)?
   {
     get { overrides.closures.taskWillPerformHTTPRedirection }
     set { update { $0.taskWillPerformHTTPRedirection = newValue } }
   }
 
   /// The closure that decides about a redirect asynchronously. If it is set, ``taskWillPerformHTTPRedirection`` isn't called.
-  public var taskWillPerformHTTPRedirectionWithCompletion:
+  open var taskWillPerformHTTPRedirectionWithCompletion:
     ((URLSession, URLSessionTask, HTTPURLResponse, URLRequest, @escaping (URLRequest?) -> Void) -> Void)?
   {
     get { overrides.closures.taskWillPerformHTTPRedirectionWithCompletion }
@@ -54,7 +76,7 @@ extension SessionDelegate {
   }
 
   /// The closure that answers an authentication challenge for a request. If it is set, the request's credential isn't used.
-  public var taskDidReceiveChallenge:
+  open var taskDidReceiveChallenge:
     ((URLSession, URLSessionTask, URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?))?
   {
     get { overrides.closures.taskDidReceiveChallenge }
@@ -63,7 +85,7 @@ extension SessionDelegate {
 
   /// The closure that answers an authentication challenge for a request asynchronously. If it is set, ``taskDidReceiveChallenge``
   /// isn't called.
-  public var taskDidReceiveChallengeWithCompletion:
+  open var taskDidReceiveChallengeWithCompletion:
     (
       (
         URLSession, URLSessionTask, URLAuthenticationChallenge,
@@ -76,14 +98,14 @@ extension SessionDelegate {
   }
 
   /// The closure that provides the body stream of a streamed upload, in place of the request's stream.
-  public var taskNeedNewBodyStream: ((URLSession, URLSessionTask) -> InputStream?)? {
+  open var taskNeedNewBodyStream: ((URLSession, URLSessionTask) -> InputStream?)? {
     get { overrides.closures.taskNeedNewBodyStream }
     set { update { $0.taskNeedNewBodyStream = newValue } }
   }
 
   /// The closure that provides the body stream of a streamed upload asynchronously. If it is set, ``taskNeedNewBodyStream`` isn't
   /// called.
-  public var taskNeedNewBodyStreamWithCompletion:
+  open var taskNeedNewBodyStreamWithCompletion:
     ((URLSession, URLSessionTask, @escaping (InputStream?) -> Void) -> Void)?
   {
     get { overrides.closures.taskNeedNewBodyStreamWithCompletion }
@@ -92,19 +114,19 @@ extension SessionDelegate {
 
   /// The closure that is called with the progress of sending a request body. If it is set, the request doesn't report that
   /// progress.
-  public var taskDidSendBodyData: ((URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)? {
+  open var taskDidSendBodyData: ((URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)? {
     get { overrides.closures.taskDidSendBodyData }
     set { update { $0.taskDidSendBodyData = newValue } }
   }
 
   /// The closure that is called when a task has completed and won't be retried, before the request's response handlers run.
-  public var taskDidComplete: ((URLSession, URLSessionTask, (any Error)?) -> Void)? {
+  open var taskDidComplete: ((URLSession, URLSessionTask, (any Error)?) -> Void)? {
     get { overrides.closures.taskDidComplete }
     set { update { $0.taskDidComplete = newValue } }
   }
 
   /// The closure that decides whether to receive the response body.
-  public var dataTaskDidReceiveResponse:
+  open var dataTaskDidReceiveResponse:
     ((URLSession, URLSessionDataTask, URLResponse) -> URLSession.ResponseDisposition)?
   {
     get { overrides.closures.dataTaskDidReceiveResponse }
@@ -113,7 +135,7 @@ extension SessionDelegate {
 
   /// The closure that decides asynchronously whether to receive the response body. If it is set, ``dataTaskDidReceiveResponse``
   /// isn't called.
-  public var dataTaskDidReceiveResponseWithCompletion:
+  open var dataTaskDidReceiveResponseWithCompletion:
     ((URLSession, URLSessionDataTask, URLResponse, @escaping (URLSession.ResponseDisposition) -> Void) -> Void)?
   {
     get { overrides.closures.dataTaskDidReceiveResponseWithCompletion }
@@ -122,26 +144,26 @@ extension SessionDelegate {
 
   /// The closure that is called when a data task has become a download task, because the decision about its response was
   /// `becomeDownload`.
-  public var dataTaskDidBecomeDownloadTask: ((URLSession, URLSessionDataTask, URLSessionDownloadTask) -> Void)? {
+  open var dataTaskDidBecomeDownloadTask: ((URLSession, URLSessionDataTask, URLSessionDownloadTask) -> Void)? {
     get { overrides.closures.dataTaskDidBecomeDownloadTask }
     set { update { $0.dataTaskDidBecomeDownloadTask = newValue } }
   }
 
   /// The closure that receives each part of a response body. If it is set, the request doesn't collect the body.
-  public var dataTaskDidReceiveData: ((URLSession, URLSessionDataTask, Data) -> Void)? {
+  open var dataTaskDidReceiveData: ((URLSession, URLSessionDataTask, Data) -> Void)? {
     get { overrides.closures.dataTaskDidReceiveData }
     set { update { $0.dataTaskDidReceiveData = newValue } }
   }
 
   /// The closure that returns the response to store in the cache, or nil to store none.
-  public var dataTaskWillCacheResponse: ((URLSession, URLSessionDataTask, CachedURLResponse) -> CachedURLResponse?)? {
+  open var dataTaskWillCacheResponse: ((URLSession, URLSessionDataTask, CachedURLResponse) -> CachedURLResponse?)? {
     get { overrides.closures.dataTaskWillCacheResponse }
     set { update { $0.dataTaskWillCacheResponse = newValue } }
   }
 
   /// The closure that decides asynchronously which response to store in the cache. If it is set, ``dataTaskWillCacheResponse``
   /// isn't called.
-  public var dataTaskWillCacheResponseWithCompletion:
+  open var dataTaskWillCacheResponseWithCompletion:
     ((URLSession, URLSessionDataTask, CachedURLResponse, @escaping (CachedURLResponse?) -> Void) -> Void)?
   {
     get { overrides.closures.dataTaskWillCacheResponseWithCompletion }
@@ -149,19 +171,19 @@ extension SessionDelegate {
   }
 
   /// The closure that receives a downloaded file. If it is set, the request doesn't move the file to its destination.
-  public var downloadTaskDidFinishDownloadingToURL: ((URLSession, URLSessionDownloadTask, URL) -> Void)? {
+  open var downloadTaskDidFinishDownloadingToURL: ((URLSession, URLSessionDownloadTask, URL) -> Void)? {
     get { overrides.closures.downloadTaskDidFinishDownloadingToURL }
     set { update { $0.downloadTaskDidFinishDownloadingToURL = newValue } }
   }
 
   /// The closure that is called with the progress of a download. If it is set, the request doesn't report that progress.
-  public var downloadTaskDidWriteData: ((URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)? {
+  open var downloadTaskDidWriteData: ((URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)? {
     get { overrides.closures.downloadTaskDidWriteData }
     set { update { $0.downloadTaskDidWriteData = newValue } }
   }
 
   /// The closure that is called when a download is resumed. If it is set, the request doesn't report that progress.
-  public var downloadTaskDidResumeAtOffset: ((URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)? {
+  open var downloadTaskDidResumeAtOffset: ((URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)? {
     get { overrides.closures.downloadTaskDidResumeAtOffset }
     set { update { $0.downloadTaskDidResumeAtOffset = newValue } }
   }
