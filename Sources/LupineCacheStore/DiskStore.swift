@@ -30,15 +30,19 @@ package final class DiskStore: Sendable {
     var writtenSinceScan: UInt64 = 0
   }
 
-  private let folder: String
+  let folder: Folder
+  private let key: FolderKey
   private let state: Mutex<State>
 
   /// Opens the cache folder. Creates the folder with access for the current user only if it doesn't exist. Then deletes the least
   /// recently used records until the rest fits into the capacity.
-  package init(folder: String, capacity: Int) throws(SystemError) {
-    self.folder = folder
+  package init(folder path: String, capacity: Int) throws(SystemError) {
+    folder = try Folder(creating: path)
+    let (key, isNew) = try FolderKey.load(from: folder)
+    self.key = key
     state = Mutex(State(index: CacheIndex(capacity: capacity)))
-    try Folder.create(folder)
+    // Without this key, nobody could find these records. Earlier versions, which had no key, have written them, or the key was lost.
+    if isNew { for name in try folder.names() where RecordName(name) != nil { try? folder.remove(name) } }
     try scan()
   }
 
@@ -53,17 +57,19 @@ package final class DiskStore: Sendable {
 
   package var count: Int { state.withLock { $0.index.count } }
 
-  func path(of name: String) -> String { "\(folder)/\(name)" }
+  /// Returns the key of a URI, by which the index and the names of files find its records. Different URIs may have the same key, so
+  /// readers must compare the URI in the record.
+  func key(of uri: String) -> UInt64 { key.hash.of(uri.utf8) }
 
   /// Returns whether this process knows a record with the key of the URI. The record may be that of another URI, because different
   /// URIs can have the same key. Reads no file.
   package func mayHaveRecords(of uri: String) -> Bool {
-    state.withLock { $0.index.hasRecords(for: RecordName.key(of: uri)) }
+    state.withLock { $0.index.hasRecords(for: key(of: uri)) }
   }
 
   /// Calls `body` with each stored record of a URI. Deletes damaged records.
   package func forEachRecord(of uri: String, _ body: (borrowing RecordReader) -> Void) {
-    let names = state.withLock { $0.index.records(for: RecordName.key(of: uri)).map(\.record) }
+    let names = state.withLock { $0.index.records(for: key(of: uri)).map(\.record) }
     for name in names {
       guard let reader = open(name) else { continue }
       // The URIs are compared, because two URIs can have the same key.
@@ -76,7 +82,7 @@ package final class DiskStore: Sendable {
     guard let name = state.withLock({ $0.index.use(id) }), let reader = open(name) else { return nil }
     // Sets the file's modification time, from which other processes see when the record was last used. If the call fails, they only
     // see an earlier time.
-    try? File.touch(path(of: name.text))
+    try? folder.touch(name.text)
     return reader
   }
 
@@ -86,7 +92,7 @@ package final class DiskStore: Sendable {
   /// open files, the file isn't removed.
   private func reader(of name: RecordName) throws(DiskStoreError) -> RecordReader {
     do throws(DiskStoreError) {
-      return try RecordReader(path(of: name.text), expecting: name)
+      return try RecordReader(name, in: self)
     } catch {
       if error == .damaged || error.isMissingFile { remove(name.id) }
       throw error
@@ -115,7 +121,7 @@ package final class DiskStore: Sendable {
 
   /// Removes all stored responses of a URI. Reads no file. If another URI has the same key, its responses are removed as well.
   package func removeAll(for uri: String) {
-    delete(state.withLock { $0.index.removeAll(for: RecordName.key(of: uri)) })
+    delete(state.withLock { $0.index.removeAll(for: key(of: uri)) })
   }
 
   /// Removes the stored responses of a URI for which `isRemoved` returns true, and those that can't be opened.
@@ -126,7 +132,7 @@ package final class DiskStore: Sendable {
   /// Returns the identifiers of a URI's records for which `isSelected` returns true. Includes records that can't be opened now, for
   /// example because the process has too many open files: `isSelected` might return true for them, and they could be served later.
   private func ids(for uri: String, where isSelected: (StoredResponse) -> Bool) -> [UInt64] {
-    let names = state.withLock { $0.index.records(for: RecordName.key(of: uri)).map(\.record) }
+    let names = state.withLock { $0.index.records(for: key(of: uri)).map(\.record) }
     return names.filter { name in
       guard let reader = open(name) else { return true }
       return reader.uri == uri && isSelected(reader.response)
@@ -184,11 +190,11 @@ package final class DiskStore: Sendable {
   private func scan() throws(SystemError) {
     // The identifiers are read before the folder, so that records stored in the meantime don't count as deleted.
     let known = Set(state.withLock { $0.index.ids })
-    let names = try Folder.names(in: folder)
-    for name in names where RecordName.isTemporary(name) { removeIfAbandoned(path(of: name)) }
+    let names = try folder.names()
+    for name in names where RecordName.isTemporary(name) { removeIfAbandoned(name) }
     let found = names.compactMap { RecordName($0) }
     let new = found.filter { !known.contains($0.id) }.map { name in
-      (name: name, time: (try? File.modificationTime(path(of: name.text))) ?? 0)
+      (name: name, time: (try? folder.modificationTime(of: name.text)) ?? 0)
     }.sorted { $0.time < $1.time }
     let present = Set(found.map(\.id))
     let dropped = state.withLock { state in
@@ -203,14 +209,14 @@ package final class DiskStore: Sendable {
   }
 
   /// Removes a temporary file if no process has locked it, which means that the process that wrote it has ended.
-  private func removeIfAbandoned(_ path: String) {
-    guard let file = try? File(reading: path), (try? file.lock()) != nil else { return }
-    try? File.remove(path)
+  private func removeIfAbandoned(_ name: String) {
+    guard let file = try? File(reading: name, in: folder), (try? file.lock()) != nil else { return }
+    try? folder.remove(name)
   }
 
   private func delete(_ dropped: [CacheIndex<UInt64, RecordName>.Dropped]) {
     // The file may already be gone, because another process has deleted it.
-    for entry in dropped { try? File.remove(path(of: entry.record.text)) }
+    for entry in dropped { try? folder.remove(entry.record.text) }
   }
 }
 

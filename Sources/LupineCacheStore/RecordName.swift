@@ -1,7 +1,5 @@
 // RecordName: the names of record files, which contain all information that the index needs.
 
-internal import LupineRecords
-
 /// The name of a record's file. It contains the key of the record's URI, the record's identifier and its size in hexadecimal
 /// digits, such as `0123456789abcdef-0123456789abcdef-1f3a.lupine`.
 package struct RecordName: Sendable, Hashable {
@@ -42,10 +40,6 @@ package struct RecordName: Sendable, Hashable {
   package var text: String {
     "\(Self.padded(key))-\(Self.padded(id))-\(String(byteCount, radix: 16))\(Self.suffix)"
   }
-
-  /// Returns the key of a URI, a 64-bit checksum. Different URIs may have the same key, so readers must compare the URI in the
-  /// record.
-  package static func key(of uri: String) -> UInt64 { Checksum.of(Array(uri.utf8).span) }
 
   /// Returns the name of the temporary file to which a record is written.
   static func temporary(_ id: UInt64) -> String { temporaryPrefix + padded(id) + suffix }

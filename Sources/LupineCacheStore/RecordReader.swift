@@ -13,8 +13,8 @@ package struct RecordReader: ~Copyable, Sendable {
 
   /// Opens a record's file and reads its head. Throws `.damaged` if the file isn't a record in this format, has the wrong size, or
   /// contains another record than its name states.
-  init(_ path: String, expecting name: RecordName) throws(DiskStoreError) {
-    let file = try DiskStoreError.wrapping { () throws(SystemError) in try File(reading: path) }
+  init(_ name: RecordName, in store: DiskStore) throws(DiskStoreError) {
+    let file = try DiskStoreError.wrapping { () throws(SystemError) in try File(reading: name.text, in: store.folder) }
     let byteCount = try DiskStoreError.wrapping { () throws(SystemError) in try file.byteCount() }
     let start = try Self.read(file, RecordFormat.preambleByteCount, at: 0)
     guard let preamble = RecordPreamble(start), preamble.fileByteCount == byteCount, byteCount == name.byteCount,
@@ -24,7 +24,7 @@ package struct RecordReader: ~Copyable, Sendable {
     }
     let bytes = try Self.read(file, preamble.headByteCount, at: UInt64(RecordFormat.preambleByteCount))
     guard preamble.matches(bytes), let head = RecordHead(bytes, bodyByteCount: preamble.bodyByteCount),
-      RecordName.key(of: head.uri) == name.key
+      store.key(of: head.uri) == name.key
     else { throw .damaged }
     id = preamble.id
     uri = head.uri

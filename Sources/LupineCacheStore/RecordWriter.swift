@@ -13,7 +13,7 @@ package final class RecordWriter {
   private let response: StoredResponse
   private let head: [UInt8]
   private let id: UInt64
-  private let temporaryPath: String
+  private let temporaryName: String
   /// The record's file, or nil after it has been closed.
   private var file: WritableFile?
   private var block: [UInt8] = []
@@ -28,36 +28,15 @@ package final class RecordWriter {
     self.id = id
     head = RecordHead(uri: uri, response: response).bytes
     guard head.count <= RecordFormat.headBytesMax else { throw .headTooLarge }
-    let file = try Self.create(store, id)
-    temporaryPath = file.path
-    self.file = consume file
-  }
-
-  /// The maximum number of attempts to create the temporary file: 4. An attempt fails only if another process scans the folder
-  /// after the file was created and before it was locked.
-  private static let attemptsMax: UInt64 = 4
-
-  /// Creates and locks a temporary file. A scan by another process can remove the file before it is locked. In that case, tries
-  /// again.
-  private static func create(_ store: DiskStore, _ id: UInt64) throws(DiskStoreError) -> WritableFile {
-    var failure = SystemError(call: "open", code: 0)
-    for attempt in 0..<attemptsMax {
-      let path = store.path(of: RecordName.temporary(id &+ attempt))
-      do throws(SystemError) {
-        let file = try WritableFile(creating: path)
-        try file.lock()
-        if File.exists(path) { return file }
-      } catch {
-        failure = error
-      }
-    }
-    throw .system(failure)
+    let temporary = try DiskStoreError.wrapping { () throws(SystemError) in try TemporaryFile(in: store.folder, id) }
+    temporaryName = temporary.name
+    file = temporary.takeFile()
   }
 
   deinit {
     // If the file is still open, the record wasn't committed, so the temporary file is removed. The file of a committed record
     // has been renamed.
-    if file != nil { try? File.remove(temporaryPath) }
+    if file != nil { try? store.folder.remove(temporaryName) }
   }
 
   /// Appends bytes to the record's body. Throws `.bodyTooLarge` as soon as the record exceeds the store's capacity.
@@ -80,11 +59,10 @@ package final class RecordWriter {
     guard let size = fileByteCount, size <= UInt64(max(0, store.capacity)) else { throw .bodyTooLarge }
     let preamble = RecordPreamble(head: head, bodyByteCount: bodyByteCount, id: id)
     try write(preamble.bytes + head, at: 0)
-    let name = RecordName(key: RecordName.key(of: uri), id: id, byteCount: size)
-    let path = store.path(of: name.text)
+    let name = RecordName(key: store.key(of: uri), id: id, byteCount: size)
     do throws(SystemError) {
       // The file is renamed before it is closed, because closing it would release the lock that protects it from scans.
-      try File.move(temporaryPath, to: path, replaces: true)
+      try store.folder.move(temporaryName, to: name.text, replaces: true)
     } catch {
       throw .system(error)
     }
@@ -92,7 +70,7 @@ package final class RecordWriter {
       // Closing the file reports write errors that the kernel has deferred.
       if let file = file.take() { try file.close() }
     } catch {
-      try? File.remove(path)
+      try? store.folder.remove(name.text)
       throw .system(error)
     }
     store.add(name, uri: uri, superseding: isSuperseded)

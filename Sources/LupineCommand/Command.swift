@@ -46,7 +46,7 @@ enum Command {
     while true {
       let proxy = engine.proxy(for: request)
       let sent = try authentication.prepare(request, via: proxy)
-      let usableCache = cache.flatMap { CommandCache.isUsable(for: sent, options) ? $0 : nil }
+      let usableCache = cache.flatMap { CommandCache.isUsable(for: sent, options, engine) ? $0 : nil }
       if options.isVerbose, cache != nil, usableCache == nil {
         StandardError.write("* cache: \(CacheReport.unused)\n")
       }

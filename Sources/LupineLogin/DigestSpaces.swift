@@ -18,6 +18,8 @@ struct DigestSpaces: Sendable {
   struct Use: Sendable {
     let key: Key
     let proof: DigestProof
+    /// The number of the authentication, which no other authentication of the session has.
+    let number: UInt64
   }
 
   /// The parts of a request from which its Digest response is computed.
@@ -43,6 +45,7 @@ struct DigestSpaces: Sendable {
   private struct Authentication {
     var session: DigestSession
     var lastUse: Int
+    let number: UInt64
   }
 
   private struct PartyHistory {
@@ -53,6 +56,7 @@ struct DigestSpaces: Sendable {
   private var authentications: [Key: Authentication] = [:]
   private var histories: [AuthenticationParty: PartyHistory] = [:]
   private var useCount = 0
+  private var lastNumber: UInt64 = 0
 
   /// Returns the challenges of a response that the client may answer, strongest first. If the connection to `party` isn't protected
   /// by TLS or a Unix socket, omits challenges that are weaker than those that `party` used before.
@@ -69,10 +73,10 @@ struct DigestSpaces: Sendable {
   ) throws(DigestSession.Failure) -> Use {
     let key = Key(party: request.party, realm: challenge.realm, credential: credential)
     var session = try self.session(challenge, for: key)
-    let use = Use(key: key, proof: try session.proof(for: request))
-    keep(session, for: key)
+    let proof = try session.proof(for: request)
+    let number = keep(session, for: key)
     record(challenge, of: key.party)
-    return use
+    return Use(key: key, proof: proof, number: number)
   }
 
   /// Starts the Digest authentication `key` with a server's challenge, or renews it. Afterward, `proof(with:for:)` returns
@@ -100,8 +104,7 @@ struct DigestSpaces: Sendable {
       session.covers(request.target, at: key.party),
       let proof = try? session.proof(for: request)
     else { return nil }
-    keep(session, for: key)
-    return Use(key: key, proof: proof)
+    return Use(key: key, proof: proof, number: keep(session, for: key))
   }
 
   /// Returns the keys of the Digest authentications whose protection space contains `uri`, most recently used first. There may be
@@ -130,15 +133,23 @@ struct DigestSpaces: Sendable {
   /// Drops the Digest authentication `key`, because the server has refused its credential.
   mutating func drop(_ key: Key) { authentications[key] = nil }
 
-  private mutating func keep(_ session: DigestSession, for key: Key) {
+  /// Removes all authentications and the servers' histories. Later authentications get new numbers.
+  mutating func removeAll() { (authentications, histories) = ([:], [:]) }
+
+  /// Stores an authentication for later requests, and returns its number.
+  @discardableResult
+  private mutating func keep(_ session: DigestSession, for key: Key) -> UInt64 {
     useCount += 1
-    authentications[key] = Authentication(session: session, lastUse: useCount)
+    if authentications[key] == nil { lastNumber += 1 }
+    let number = authentications[key]?.number ?? lastNumber
+    authentications[key] = Authentication(session: session, lastUse: useCount, number: number)
     histories[key.party]?.lastUse = useCount
     if authentications.count > Self.authenticationsMax,
       let oldest = authentications.min(by: { $0.value.lastUse < $1.value.lastUse })
     {
       authentications[oldest.key] = nil
     }
+    return number
   }
 
   private mutating func record(_ challenge: DigestChallenge, of party: AuthenticationParty) {

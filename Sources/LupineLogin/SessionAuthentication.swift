@@ -24,7 +24,7 @@ package final class SessionAuthentication: Sendable {
 
   /// Removes all credentials that origins and proxies have accepted, and no longer uses the connections that they authenticated.
   package func removeAll() {
-    spaces.withLock { $0 = DigestSpaces() }
+    spaces.withLock { $0.removeAll() }
     connections.withLock { $0.removeAll() }
   }
 

@@ -142,6 +142,13 @@ final class TaskAuthentication: ChallengeAnswering {
     if let use { request.fields.append(name: "Authorization", value: use.proof.fieldValue) }
   }
 
+  /// Returns the number of the session's Digest authentication that has computed the Authorization field of the task's latest request.
+  /// Equal numbers mean equal realms, user names and passwords. Nil if the field comes from elsewhere.
+  func digestNumber(of request: EngineRequest) -> UInt64? {
+    guard let value = request.fields.first("Authorization"), let use = state.withLock({ $0.use }) else { return nil }
+    return use.proof.fieldValue == value ? use.number : nil
+  }
+
   /// Verifies the Authentication-Info in the response to the task's latest request. Returns false if its `rspauth` is wrong. The
   /// sender of the response then doesn't know the password, so the response must not be trusted.
   func verify(_ fields: Fields) -> Bool {

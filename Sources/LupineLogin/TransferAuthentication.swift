@@ -98,6 +98,10 @@ package final class TransferAuthentication: Sendable {
     origin.connection.reuse(at: party) { credential(party, nil, $0.scheme) == $0.credential }
   }
 
+  /// Returns the number of the Digest authentication that has computed the request's Authorization field, or nil if the field comes
+  /// from elsewhere. A number belongs to one origin, realm, user name and password, and to one session.
+  package func digestAuthentication(of request: EngineRequest) -> UInt64? { origin.digestNumber(of: request) }
+
   /// Makes the task's authenticated connections available to later tasks. Called when the task has ended.
   package func end() {
     origin.connection.end()

@@ -3,7 +3,7 @@
 internal import LupineReactor
 internal import Synchronization
 
-/// The lock of a background session's folder, which the store and its records share. Methods may be called on any thread.
+/// A background session's folder with its lock, which the store and its records share. Methods may be called on any thread.
 final class TransferOwnership: Sendable {
   private struct State: ~Copyable {
     /// The locked file, or nil after the lock was released. When the process ends, the kernel releases the lock too.
@@ -19,9 +19,14 @@ final class TransferOwnership: Sendable {
     }
   }
 
+  let folder: Folder
   private let state: Mutex<State>
 
-  init(_ file: consuming WritableFile) { state = Mutex(State(file: file)) }
+  /// Takes ownership of the folder and its locked file.
+  init(_ folder: Folder, _ file: consuming WritableFile) {
+    self.folder = folder
+    state = Mutex(State(file: file))
+  }
 
   /// Calls `call`, which changes files in the folder, and holds the lock during the call.
   ///

@@ -103,22 +103,25 @@ package final class TransferRecord: Sendable {
   private func removeFiles() {
     for attempt in 1...Self.attemptsMax {
       do throws(SystemError) {
-        try File.remove(path(.record(id)))
+        try ownership.folder.remove(TransferFileName.record(id).text)
         break
       } catch {
         if error.code == ENOENT { break }
-        if attempt == Self.attemptsMax, let file = try? WritableFile(reopening: path(.record(id))) {
+        if attempt == Self.attemptsMax, let file = try? reopenedRecord() {
           try? file.truncate(to: 0)
         }
       }
     }
-    try? File.remove(path(.answer(id)))
-    try? File.remove(bodyPath)
+    for name in [TransferFileName.answer(id), .body(id)] { try? ownership.folder.remove(name.text) }
+  }
+
+  private func reopenedRecord() throws(SystemError) -> WritableFile {
+    try WritableFile(reopening: TransferFileName.record(id).text, in: ownership.folder)
   }
 
   private func overwriteSlot(of content: TransferRecordContent) -> SystemError? {
     do throws(SystemError) {
-      let file = try WritableFile(reopening: path(.record(id)))
+      let file = try reopenedRecord()
       // The slots are at the end.
       let end = try file.byteCount()
       let slots = UInt64(TransferFormat.slotCount * TransferFormat.slotByteCount)
@@ -146,17 +149,18 @@ package final class TransferRecord: Sendable {
 
   /// Writes a file under a temporary name. Renames the file when it is complete and on the disk.
   private func replace(_ name: TransferFileName, with bytes: [UInt8]) throws(TransferStoreError) {
-    let temporary = path(.temporary(name.text))
+    let folder = ownership.folder
+    let temporary = TransferFileName.temporary(name.text).text
     // Removes the temporary file that a failed attempt may have left.
-    try? File.remove(temporary)
+    try? folder.remove(temporary)
     do throws(SystemError) {
-      let file = try WritableFile(creating: temporary)
+      let file = try WritableFile(creating: temporary, in: folder)
       try file.write(bytes.span, at: 0)
       try file.synchronize()
       try file.close()
-      try File.move(temporary, to: path(name), replaces: true)
+      try folder.move(temporary, to: name.text, replaces: true)
     } catch {
-      try? File.remove(temporary)
+      try? folder.remove(temporary)
       throw .system(error)
     }
   }
@@ -179,7 +183,7 @@ package final class TransferRecord: Sendable {
   private func removeFile(_ name: TransferFileName) throws(TransferStoreError) {
     try whileRecorded { () throws(TransferStoreError) in
       do throws(SystemError) {
-        try File.remove(path(name))
+        try ownership.folder.remove(name.text)
       } catch  where error.code == ENOENT {
       } catch {
         throw .system(error)

@@ -32,11 +32,11 @@ package final class TransferStore: Sendable {
   /// record can't be read for a reason other than its content, such as too many open files, so that no task is lost.
   package init(folder: String) throws(TransferStoreError) {
     self.folder = folder
-    let ownership = TransferOwnership(try Self.acquire(folder))
+    let ownership = try Self.acquire(folder)
     self.ownership = ownership
     var recovered: [TransferRecord] = []
     var damaged: [UInt64] = []
-    let names = try Self.wrapping { () throws(SystemError) in try Folder.names(in: folder) }
+    let names = try Self.wrapping { () throws(SystemError) in try ownership.folder.names() }
       .compactMap { TransferFileName($0) }
     for case .record(let id) in names {
       if let content = try Self.read(folder, id) {
@@ -49,8 +49,8 @@ package final class TransferStore: Sendable {
     for name in names {
       switch name {
       case .record(let id), .answer(let id), .body(let id):
-        if !ids.contains(id) { try? File.remove("\(folder)/\(name.text)") }
-      case .temporary: try? File.remove("\(folder)/\(name.text)")
+        if !ids.contains(id) { try? ownership.folder.remove(name.text) }
+      case .temporary: try? ownership.folder.remove(name.text)
       }
     }
     self.recovered = recovered.sorted { $0.id < $1.id }
@@ -71,18 +71,17 @@ package final class TransferStore: Sendable {
   /// changes of the records fail.
   package func close() { ownership.end() }
 
-  private static func acquire(_ folder: String) throws(TransferStoreError) -> WritableFile {
-    let path = "\(folder)/\(TransferFileName.lock)"
+  private static func acquire(_ path: String) throws(TransferStoreError) -> TransferOwnership {
     do throws(SystemError) {
-      try Folder.create(folder)
+      let folder = try Folder(creating: path)
       let file: WritableFile
       do throws(SystemError) {
-        file = try WritableFile(creating: path)
+        file = try WritableFile(creating: TransferFileName.lock, in: folder)
       } catch  where error.code == EEXIST {
-        file = try WritableFile(reopening: path)
+        file = try WritableFile(reopening: TransferFileName.lock, in: folder)
       }
       try file.lock()
-      return file
+      return TransferOwnership(folder, file)
     } catch  where error.call == "flock" && error.code == EWOULDBLOCK {
       throw .inUse
     } catch {

@@ -25,8 +25,8 @@ bool lupine_faults_begin(const char *path) {
 const char *const *lupine_faults_calls(enum lupine_fault_group group) {
   static const char *const calls[] = {
       "socket", "setsockopt", "connect", "getsockopt", "getsockname", "getpeername", "send", "recv", "sendfile",
-      "epoll_create1", "eventfd", "epoll_ctl", "epoll_wait", "getaddrinfo", "pthread_create", "open", "fstat", "pread",
-      "pwrite", "ftruncate", "close", "rename", "renameat2", NULL};
+      "epoll_create1", "eventfd", "epoll_ctl", "epoll_wait", "getaddrinfo", "pthread_create", "open", "openat", "fstat",
+      "pread", "pwrite", "ftruncate", "close", "rename", "renameat", "renameat2", NULL};
   static const char *const openssl[] = {"CRYPTO_malloc", "CRYPTO_realloc", NULL};
   static const char *const codings[] = {
       "zalloc", "brotli_alloc_func",
@@ -34,7 +34,7 @@ const char *const *lupine_faults_calls(enum lupine_fault_group group) {
       "ZSTD_allocFunction",
 #endif
       NULL};
-  static const char *const records[] = {"fdatasync", "flock", "unlink", "mkdir", NULL};
+  static const char *const records[] = {"fdatasync", "flock", "unlink", "unlinkat", "linkat", "mkdirat", NULL};
   const char *const *const groups[] = {calls, openssl, codings, records};
   return groups[group];
 }

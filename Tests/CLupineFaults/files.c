@@ -1,4 +1,5 @@
-// Fails calls on files: those with a path in the run's folder, and those with a descriptor if the program itself makes them.
+// Fails calls on files: those with a path in the run's folder, and those with a descriptor, or with a name in an open folder, if the
+// program itself makes them.
 #include "counting.h"
 
 #include <dlfcn.h>
@@ -12,6 +13,7 @@
 #define OWN is_own(__builtin_return_address(0))
 #define FAILS(call, ...) (OWN && STRIKES(call, fault, __VA_ARGS__))
 #define FAILS_AT(path, call, ...) (is_inside(path) && STRIKES(call, fault, __VA_ARGS__))
+#define FAILS_IN(name, call, ...) (*(name) != '/' && FAILS(call, __VA_ARGS__))
 
 static int failed(int code) {
   errno = code;
@@ -29,6 +31,17 @@ int open(const char *path, int flags, ...) {
   if (FAILS_AT(path, "open", E(EMFILE), E(ENFILE), E(EACCES), E(ENOSPC), E(EROFS), E(EIO), E(ENOENT)))
     return failed(fault.code);
   return NEXT(open)(path, flags, mode);
+}
+
+int openat(int folder, const char *name, int flags, ...) {
+  struct fault fault;
+  va_list arguments;
+  va_start(arguments, flags);
+  mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  if (FAILS_IN(name, "openat", E(EMFILE), E(ENFILE), E(EACCES), E(ENOSPC), E(EROFS), E(EIO), E(ENOENT)))
+    return failed(fault.code);
+  return NEXT(openat)(folder, name, flags, mode);
 }
 
 int fstat(int fd, struct stat *status) {
@@ -76,10 +89,24 @@ int rename(const char *from, const char *to) {
   return NEXT(rename)(from, to);
 }
 
+int renameat(int from_folder, const char *from, int to_folder, const char *to) {
+  struct fault fault;
+  if (FAILS_IN(from, "renameat", E(EXDEV), E(ENOSPC), E(EACCES), E(EIO), E(EROFS))) return failed(fault.code);
+  return NEXT(renameat)(from_folder, from, to_folder, to);
+}
+
 int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned int flags) {
   struct fault fault;
-  if (FAILS_AT(from, "renameat2", E(EXDEV), E(ENOSPC), E(EACCES), E(EIO), E(EINVAL))) return failed(fault.code);
+  if ((is_inside(from) || (*from != '/' && OWN))
+      && STRIKES("renameat2", fault, E(EXDEV), E(ENOSPC), E(EACCES), E(EIO), E(EINVAL)))
+    return failed(fault.code);
   return NEXT(renameat2)(from_folder, from, to_folder, to, flags);
+}
+
+int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
+  struct fault fault;
+  if (FAILS_IN(from, "linkat", E(EPERM), E(ENOSPC), E(EACCES), E(EIO), E(EROFS))) return failed(fault.code);
+  return NEXT(linkat)(from_folder, from, to_folder, to, flags);
 }
 
 int fdatasync(int fd) {
@@ -100,8 +127,14 @@ int unlink(const char *path) {
   return NEXT(unlink)(path);
 }
 
-int mkdir(const char *path, mode_t mode) {
+int unlinkat(int folder, const char *name, int flags) {
   struct fault fault;
-  if (FAILS_AT(path, "mkdir", E(ENOSPC), E(EACCES), E(EROFS))) return failed(fault.code);
-  return NEXT(mkdir)(path, mode);
+  if (FAILS_IN(name, "unlinkat", E(EACCES), E(EIO), E(EROFS))) return failed(fault.code);
+  return NEXT(unlinkat)(folder, name, flags);
+}
+
+int mkdirat(int folder, const char *name, mode_t mode) {
+  struct fault fault;
+  if (FAILS_IN(name, "mkdirat", E(ENOSPC), E(EACCES), E(EROFS))) return failed(fault.code);
+  return NEXT(mkdirat)(folder, name, mode);
 }

@@ -29,8 +29,8 @@ struct Campaign {
   private static let answer = Array("answer".utf8)
   /// The functions that the runs let fail. LupineFaults tests the other functions, which open connections and run the event loop.
   private static let calls = [
-    "open", "fstat", "pread", "pwrite", "ftruncate", "close", "rename", "renameat2", "fdatasync", "flock", "unlink",
-    "mkdir", "send", "recv", "sendfile",
+    "open", "openat", "fstat", "pread", "pwrite", "ftruncate", "close", "rename", "renameat", "renameat2", "fdatasync",
+    "flock", "unlink", "unlinkat", "mkdirat", "send", "recv", "sendfile",
   ]
   /// The campaign ends early after this number of runs with problems.
   private static let problemsMax = 4

@@ -68,7 +68,9 @@ struct CacheSoak {
       errors: .file("\(notes)-err"))
   }
 
-  private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] }
+  private var names: [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).filter { $0 != FolderKey.fileName }
+  }
 
   /// The size of all complete records in the cache folder, in bytes.
   private var size: Int { names.compactMap { RecordName($0) }.reduce(0) { $0 + Int($1.byteCount) } }

@@ -148,7 +148,7 @@ import Testing
     let intact = try folder.bytes(name)
     store.remove(1)
     for bytes in intact.indices.map({ Array(intact.prefix($0)) }) + [intact + [0]] {
-      let matching = RecordName(key: RecordName.key(of: "u"), id: 1, byteCount: UInt64(bytes.count)).text
+      let matching = RecordName(key: store.key(of: "u"), id: 1, byteCount: UInt64(bytes.count)).text
       for name in [name, matching] {
         try folder.write(bytes, to: name)
         #expect(try reopened().contents(of: "u").isEmpty)
@@ -162,10 +162,10 @@ import Testing
     try store.store("u", .sample(), body(100), id: 1)
     let bytes = try folder.bytes(try #require(folder.names.first))
     store.remove(1)
-    let key = RecordName.key(of: "v")
+    let key = store.key(of: "v")
     let names = [
       RecordName(key: key, id: 1, byteCount: UInt64(bytes.count)),
-      RecordName(key: RecordName.key(of: "u"), id: 2, byteCount: UInt64(bytes.count)),
+      RecordName(key: store.key(of: "u"), id: 2, byteCount: UInt64(bytes.count)),
     ]
     for name in names { try folder.write(bytes, to: name.text) }
     let store = try reopened()

@@ -11,19 +11,21 @@ import LupineWire
 /// A temporary folder for a cache store. Its deallocation deletes the folder with its files.
 final class StoreFolder: Sendable {
   let path: String
+  private let folder: Folder
 
   init() throws {
     var random = SystemRandomNumberGenerator()
     path = "/tmp/lupine-cache-test-\(random.next())"
-    try Folder.create(path)
+    folder = try Folder(creating: path)
   }
 
   deinit {
-    for name in names { unlink("\(path)/\(name)") }
+    for name in names + [FolderKey.fileName] { unlink("\(path)/\(name)") }
     rmdir(path)
   }
 
-  var names: [String] { ((try? Folder.names(in: path)) ?? []).sorted() }
+  /// The names of the folder's files, without that of its key.
+  var names: [String] { ((try? folder.names()) ?? []).filter { $0 != FolderKey.fileName }.sorted() }
 
   /// Returns the permissions of a file in the folder, or of the folder itself.
   func mode(_ name: String = ".") -> mode_t {

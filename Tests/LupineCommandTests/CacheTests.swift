@@ -21,6 +21,11 @@ struct CacheTests {
     try await body(origin, folder.path + "/cache")
   }
 
+  /// The names of the files with stored responses in the cache folder.
+  private func records(_ folder: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".lupine") }
+  }
+
   private func cacheLines(_ run: Run) -> [String] {
     run.errors.split(separator: "\n").filter { $0.hasPrefix("* cache: ") }.map { String($0.dropFirst(9)) }
   }
@@ -103,23 +108,28 @@ struct CacheTests {
       #expect(cacheLines(secret).last == "not stored: the response is for this request's credentials or cookies")
       let refused = try await lupine(["-v", "--cache", folder, origin.url + "/private"])
       #expect(cacheLines(refused).last == "not stored: no-store")
-      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+      #expect(try records(folder).isEmpty)
     }
   }
 
-  @Test("a request with -H Host, --resolve, -k or -x neither reads nor writes the cache folder")
+  @Test(
+    "a request with an option for another server or for trust neither reads nor writes the cache folder")
   func ownServer() async throws {
     try await withOrigin { _, number in
       Reply(fields: ["Cache-Control": "max-age=600"], .bytes(Array("\(number)".utf8)))
     } _: { origin, folder async throws in
       var number = 0
-      for own in [["-H", "Host: h.example"], ["--resolve", "h.example:80:127.0.0.1"], ["-k"], ["-x", ""]] {
+      let options = [
+        ["-H", "Host: h.example"], ["--resolve", "h.example:80:127.0.0.1"], ["-k"], ["-x", ""],
+        ["--noproxy", "h.example"], ["--tlsv1.3"], ["--interface", "127.0.0.1"],
+      ]
+      for own in options {
         let run = try await lupine(["-v", "--cache", folder] + own + [origin.url])
         #expect(run.output == "\(number)" && cacheLines(run).count == 1)
         #expect(cacheLines(run).first?.hasPrefix("not used: ") == true && run.errors.contains("> GET "))
         number += 1
       }
-      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+      #expect(try records(folder).isEmpty)
       #expect(try await lupine(["--cache", folder, origin.url]).output == "\(number)")
       #expect(try await lupine(["--cache", folder, origin.url]).output == "\(number)")
       let other = try await lupine(["--cache", folder, "-H", "Host: h.example", origin.url])
@@ -145,8 +155,7 @@ struct CacheTests {
 
   /// Changes the last byte of the body in the cache folder's only record.
   private func damage(_ folder: String) throws {
-    let names = try FileManager.default.contentsOfDirectory(atPath: folder)
-    let name = try #require(names.first)
+    let name = try #require(records(folder).first)
     let path = "\(folder)/\(name)"
     var bytes = try #require(FileManager.default.contents(atPath: path))
     // The last block is followed by its checksum of 8 bytes.
@@ -172,7 +181,7 @@ struct CacheTests {
         #expect(lines.first == "dropped: the stored response's file is damaged or missing" && lines.last == "stored")
       } else {
         #expect(second.status != 0 && bodies[0].hasPrefix(second.output) && second.output != bodies[0])
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+        #expect(try records(folder).isEmpty)
       }
       #expect(try await lupine(["--cache", folder, origin.url]).output == bodies[1])
       #expect(origin.requestCount == 2)
@@ -186,9 +195,9 @@ struct CacheTests {
       return Reply(fields: fields, .bytes(Array("\(number)".utf8)))
     } _: { origin, folder async throws in
       #expect(try await lupine(["--cache", folder, origin.url]).output == "0")
-      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
+      #expect(try records(folder).count == 1)
       #expect(try await lupine(["--cache", folder, origin.url]).output == "1")
-      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+      #expect(try records(folder).isEmpty)
     }
   }
 

@@ -113,7 +113,7 @@ func run(_ call: String, _ n: Int, _ variant: Int) throws -> Bool {
       later.recovered.first { $0.id == UInt64(index) + 1 }, known, index == 1 ? upload : description)
   }
   for record in later.recovered { record.remove() }
-  guard try Folder.names(in: folder) == ["lock"] else { throw Problem(text: "files are left over") }
+  guard try Folder(creating: folder).names() == ["lock"] else { throw Problem(text: "files are left over") }
   return struck
 }
 

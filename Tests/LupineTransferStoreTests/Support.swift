@@ -1,6 +1,6 @@
 // A folder for records, and descriptions of tasks to record.
 
-import Glibc
+import Foundation
 import LupineReactor
 
 @testable import LupineTransferStore
@@ -19,7 +19,7 @@ final class StoreFolder: Sendable {
     rmdir(path)
   }
 
-  var names: [String] { ((try? Folder.names(in: path)) ?? []).sorted() }
+  var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
 
   func mode(_ name: String = ".") -> mode_t {
     var status = stat()

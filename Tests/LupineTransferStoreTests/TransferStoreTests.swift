@@ -75,6 +75,39 @@ import Testing
     #expect(throws: refusal) { try open(folder) }
   }
 
+  @Test("the transfer store doesn't use a folder below one in which anyone can replace entries")
+  func replaceableParent() throws {
+    let parent = StoreFolder()
+    try #require(mkdir(parent.path, 0o700) == 0 && chmod(parent.path, 0o777) == 0)
+    let refusal = TransferStoreError.system(SystemError(call: "open \(parent.path)/a", code: EPERM))
+    #expect(throws: refusal) { try TransferStore(folder: "\(parent.path)/a") }
+    #expect(parent.names.isEmpty)
+  }
+
+  @Test("after a transfer store's folder has been replaced by a link, records are written to the opened folder only")
+  func replacedFolder() throws {
+    let (folder, other) = (StoreFolder(), StoreFolder())
+    let store = try open(folder)
+    let first = try store.create(id: 1, .sample)
+    try #require(mkdir(other.path, 0o700) == 0)
+    let moved = "\(folder.path)-moved"
+    try #require(rename(folder.path, moved) == 0)
+    try #require(symlink(other.path, folder.path) == 0)
+    defer {
+      unlink(folder.path)
+      rename(moved, folder.path)
+    }
+    try first.mark { $0.stage = .running }
+    let second = try store.create(id: 2, .sample)
+    try second.setAnswer(.sample)
+    second.remove()
+    #expect(other.names.isEmpty)
+    store.close()
+    let later = try TransferStore(folder: moved)
+    #expect(later.recovered.map(\.id) == [1] && later.recovered.first?.progress.stage == .running)
+    later.close()
+  }
+
   @Test("the transfer store deletes and reports a damaged record, and keeps the other records")
   func damage() throws {
     let folder = StoreFolder()

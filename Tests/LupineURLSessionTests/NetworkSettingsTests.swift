@@ -126,7 +126,9 @@ struct NetworkSettingsTests {
   @Test("a request's TLS settings don't disable the session's trust evaluation, and equal settings share connections")
   func trust() throws {
     let client = URLSession(configuration: .ephemeral).client
-    let evaluation = ServerTrustEvaluation(isQuick: { _ in true }, usesStaple: false) { _, _ in false }
+    let evaluation = ServerTrustEvaluation(
+      isQuick: { _ in true }, mayDecide: { _ in true }, usesStaple: false
+    ) { _, _ in false }
     #expect(client.evaluateTrust(by: evaluation))
     let own = request { $0.lupine.tls = TLSConfiguration(verification: .none) }
     let (one, two) = (try client.convert(own), try client.convert(own))

@@ -20,8 +20,12 @@ open class ServerTrustPolicyManager {
   /// Evaluates the servers' certificates for the session's engine, by the policies of the hosts.
   var evaluation: ServerTrustEvaluation {
     let manager = Transferred(self)
+    // A subclass may choose policies that this class doesn't know.
+    let isPlain = type(of: self) == ServerTrustPolicyManager.self
     // No decision is made on the event loop, because subclasses and custom policies may block.
-    return ServerTrustEvaluation(isQuick: { _ in false }, usesStaple: true) { trust, host in
+    return ServerTrustEvaluation(
+      isQuick: { _ in false }, mayDecide: { host in !isPlain || manager.value.policies[host] != nil }, usesStaple: true
+    ) { trust, host in
       guard let policy = manager.value.serverTrustPolicy(forHost: host) else { return false }
       guard policy.evaluate(trust, forHost: host) else { throw ServerTrustRefusal(host: host) }
       return true

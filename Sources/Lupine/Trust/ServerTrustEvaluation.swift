@@ -131,6 +131,10 @@ extension ServerTrustManager {
         guard isPlain else { return false }
         return (try? self.serverTrustEvaluator(forHost: host))?.isQuick ?? true
       },
+      mayDecide: { host in
+        guard isPlain else { return true }
+        do { return try self.serverTrustEvaluator(forHost: host) != nil } catch { return true }
+      },
       usesStaple: !isPlain || !evaluators.values.allSatisfy(\.isQuick)
     ) { trust, host in
       do {

@@ -32,15 +32,11 @@ final class CommandCache: Sendable {
   /// Returns whether the command may use the cache for a request. All runs of the command share the cache, which stores responses
   /// by URL. Therefore, options that send the request to another server, or that change which certificates are trusted or
   /// presented, disable the cache.
-  static func isUsable(for request: EngineRequest, _ options: Options) -> Bool {
-    let isElsewhere =
-      request.fields.contains("Host") || !options.overrides.isEmpty || options.socketPath != nil
-      || options.proxy != .environment
-    let hasOwnTrust =
-      options.skipsVerification || options.trustRootsPath != nil || options.trustRootsFolder != nil
-      || options.identity != IdentityFiles()
+  static func isUsable(for request: EngineRequest, _ options: Options, _ engine: Engine) -> Bool {
+    let isElsewhere = request.fields.contains("Host") || options.proxy != .environment || options.bypass != nil
+    let isPersonal = options.identity != IdentityFiles()
     // A request that authenticates a connection must be sent.
-    return !isElsewhere && !hasOwnTrust && request.connectionDemand == nil
+    return !isElsewhere && !engine.hasOwnTrustOrRoute && !isPersonal && request.connectionDemand == nil
   }
 
   /// The current time in seconds since 1970.

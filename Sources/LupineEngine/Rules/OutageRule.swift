@@ -5,8 +5,11 @@ extension EngineError {
   /// or 504. Only then may a cache serve a stored response with `stale-if-error` in place of the error.
   ///
   /// An error isn't an outage if the server or the proxy hasn't proven its identity, or if the caller's settings forbid the
-  /// request: a stored response would hide such an error. For the same reason, a TLS error isn't an outage. But if the connection
-  /// ended during the TLS handshake, the code is `.connectionLost`, which is an outage.
+  /// request: a stored response would hide such an error. For the same reason, a TLS error isn't an outage.
+  ///
+  /// But a connection that ended or stalled during the TLS handshake is an outage, as in the other phases. A load balancer whose
+  /// servers have failed ends connections there, and a gateway reports that with 502. An attacker on the path gains nothing by ending
+  /// the handshake, because he can also refuse the connection, which must count as an outage.
   package var isOutage: Bool {
     switch code {
     case .hostNotFound, .resolveFailed, .connectionRefused, .connectFailed, .timedOut, .connectionLost,

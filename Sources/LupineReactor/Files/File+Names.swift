@@ -24,7 +24,7 @@ extension File {
       return
     }
     do {
-      _ = try SystemCall.run("rename") { lupine_rename_exclusively(from, to) }
+      _ = try SystemCall.run("rename") { lupine_rename_exclusively(AT_FDCWD, from, to) }
     } catch  where error.isNotSupported {
       // Some file systems lack an exclusive rename, so this check precedes the rename. Another process could create the file
       // between these two steps.

@@ -10,6 +10,16 @@ package struct File: ~Copyable, Sendable {
 
   var number: CInt { descriptor.number }
 
+  /// Takes ownership of an open descriptor. Fails with EINVAL unless it is that of a regular file.
+  init(owning descriptor: consuming FileDescriptor, path: String) throws(SystemError) {
+    var status = stat()
+    let number = descriptor.number
+    _ = try SystemCall.run("fstat") { fstat(number, &status) }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError(call: "open", code: EINVAL) }
+    self.path = path
+    self.descriptor = descriptor
+  }
+
   /// Opens a regular file for reading. Fails with EISDIR for a directory, and with EINVAL for any other kind of file, because
   /// reading it could block.
   package init(reading path: String) throws(SystemError) {

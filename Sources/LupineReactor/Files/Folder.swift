@@ -1,30 +1,72 @@
-// Folder: creates and lists folders, and reads and sets the times and locks of their files.
+// Folder: an open folder, whose descriptor names the folder in all calls on its files.
 
 internal import CLupineLinux
 internal import Glibc
 
-/// Functions for folders and the files in them.
-package enum Folder {
-  /// Creates a folder that only its owner can use, and its missing parents. If the folder exists already, it stays unchanged.
+/// An open folder that only its owner can change. All methods find files by the folder's descriptor, so that they stay in this
+/// folder even if someone moves it, or replaces it by a link to another folder. File names must not contain "/".
+package final class Folder: Sendable {
+  /// The path at which the folder was opened, for messages.
+  package let path: String
+  private let descriptor: FileDescriptor
+
+  /// Opens a folder. Creates it and its missing parents, with access for this user only. Several threads and processes may create
+  /// the same folders at the same time.
   ///
-  /// Fails with EPERM for an existing folder that other users own or can change, because they could replace its files. Fails with
-  /// ENOTDIR for a symbolic link, because the link's owner could later point it to another folder.
-  package static func create(_ path: String) throws(SystemError) {
-    do {
-      _ = try SystemCall.run("mkdir") { mkdir(path, 0o700) }
-    } catch  where error.code == ENOENT {
-      guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else { throw error }
-      try create(String(path[..<slash]))
-      _ = try SystemCall.run("mkdir") { mkdir(path, 0o700) }
-    } catch  where error.code == EEXIST {
-      try requireOwnership(of: path)
+  /// Fails with EPERM for a folder that another user owns or can change, and for one below a folder in which anyone can replace
+  /// entries, because they could replace its files. Fails with ENOTDIR for a symbolic link, because the link's owner could later
+  /// point it to another folder.
+  package init(creating path: String) throws(SystemError) {
+    self.path = path
+    descriptor = try Self.create(path)
+    try Self.requireOwnership(of: descriptor, at: path)
+    try Self.requireStickyParents(of: descriptor, at: path)
+  }
+
+  /// Opens the folders along the path one by one, and creates those that are missing.
+  private static func create(_ path: String) throws(SystemError) -> FileDescriptor {
+    let names = path.split(separator: "/").map(String.init)
+    guard !names.isEmpty else { throw SystemError(call: "open \(path)", code: EINVAL) }
+    var folder = try open(path.hasPrefix("/") ? "/" : ".", in: AT_FDCWD, lupine_o_path, for: path)
+    for (index, name) in names.enumerated() {
+      try requireSticky(folder, at: path)
+      let flags = index == names.count - 1 ? O_RDONLY | O_NOFOLLOW : lupine_o_path
+      let number = folder.number
+      do throws(SystemError) {
+        folder = try open(name, in: number, flags, for: path)
+      } catch  where error.code == ENOENT {
+        do throws(SystemError) {
+          _ = try SystemCall.run("mkdir") { mkdirat(number, name, 0o700) }
+        } catch  where error.code == EEXIST {
+          // Another thread or process has created the folder in the meantime.
+        }
+        folder = try open(name, in: number, flags, for: path)
+      }
+    }
+    return folder
+  }
+
+  /// Opens a folder on the way to `path`.
+  private static func open(
+    _ name: String, in folder: CInt, _ flags: CInt, for path: String
+  ) throws(SystemError) -> FileDescriptor {
+    do throws(SystemError) {
+      let number = try SystemCall.run("open") { lupine_open_at(folder, name, flags | O_DIRECTORY | O_CLOEXEC, 0) }
+      return FileDescriptor(owning: number)
+    } catch {
+      throw SystemError(call: "open \(path)", code: error.code)
     }
   }
 
-  private static func requireOwnership(of path: String) throws(SystemError) {
+  private static func status(of folder: borrowing FileDescriptor) throws(SystemError) -> stat {
+    let number = folder.number
     var status = stat()
-    _ = try SystemCall.run("lstat") { lstat(path, &status) }
-    guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError(call: "open \(path)", code: ENOTDIR) }
+    _ = try SystemCall.run("fstat") { fstat(number, &status) }
+    return status
+  }
+
+  private static func requireOwnership(of folder: borrowing FileDescriptor, at path: String) throws(SystemError) {
+    let status = try status(of: folder)
     guard status.st_uid == geteuid(), status.st_mode & othersWriteMask == 0 else {
       throw SystemError(call: "open \(path)", code: EPERM)
     }
@@ -33,9 +75,38 @@ package enum Folder {
   /// The mode bits that permit the group or other users to write.
   private static let othersWriteMask: mode_t = 0o022
 
-  /// Returns the names of the entries of a folder in any order, without "." and "..". Omits names that aren't UTF-8.
-  package static func names(in path: String) throws(SystemError) -> [String] {
-    guard let stream = opendir(path) else { throw SystemError(call: "opendir", code: errno) }
+  /// Throws EPERM if anyone can replace the folder's entries: all users can write to it, and it has no sticky bit, which reserves
+  /// that for the owners of entries. /tmp has this bit.
+  private static func requireSticky(_ folder: borrowing FileDescriptor, at path: String) throws(SystemError) {
+    let mode = try status(of: folder).st_mode
+    guard mode & S_IWOTH == 0 || mode & S_ISVTX != 0 else { throw SystemError(call: "open \(path)", code: EPERM) }
+  }
+
+  /// Requires all parents to be safe. A symbolic link in the path may have led to a folder with other parents than those in the path.
+  private static func requireStickyParents(of folder: borrowing FileDescriptor, at path: String) throws(SystemError) {
+    var current = try open("..", in: folder.number, lupine_o_path, for: path)
+    while true {
+      try requireSticky(current, at: path)
+      let parent = try open("..", in: current.number, lupine_o_path, for: path)
+      let (status, above) = (try status(of: current), try status(of: parent))
+      // The root is its own parent.
+      if (status.st_dev, status.st_ino) == (above.st_dev, above.st_ino) { return }
+      current = parent
+    }
+  }
+
+  // MARK: Files
+
+  /// Returns the names of the folder's entries in any order, without "." and "..". Omits names that aren't UTF-8.
+  package func names() throws(SystemError) -> [String] {
+    // The folder is opened once more, because a descriptor has a position, which reading changes.
+    let number = descriptor.number
+    let copy = try SystemCall.run("open") { lupine_open_at(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0) }
+    guard let stream = fdopendir(copy) else {
+      let code = errno
+      close(copy)
+      throw SystemError(call: "opendir", code: code)
+    }
     defer { closedir(stream) }
     var names: [String] = []
     while true {
@@ -53,19 +124,62 @@ package enum Folder {
       if let name, name != ".", name != ".." { names.append(name) }
     }
   }
-}
 
-extension File {
-  /// Returns the time of the file's last modification, in nanoseconds since 1970.
-  package static func modificationTime(_ path: String) throws(SystemError) -> Int64 {
+  /// Opens the file with this name, and doesn't follow a symbolic link. `flags` and `mode` are those of open(2).
+  func open(_ name: String, _ flags: CInt, mode: mode_t = 0) throws(SystemError) -> FileDescriptor {
+    let number = descriptor.number
+    return FileDescriptor(
+      owning: try SystemCall.run("open") { lupine_open_at(number, name, flags | O_NOFOLLOW | O_CLOEXEC, mode) })
+  }
+
+  /// Deletes a file. Fails with EISDIR for a folder.
+  package func remove(_ name: String) throws(SystemError) {
+    let number = descriptor.number
+    _ = try SystemCall.run("unlink") { unlinkat(number, name, 0) }
+  }
+
+  /// Returns whether there is a file with this name. True also for a symbolic link whose target doesn't exist.
+  package func contains(_ name: String) -> Bool {
     var status = stat()
-    _ = try SystemCall.run("lstat") { lstat(path, &status) }
+    return fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+  }
+
+  /// Renames a file in one atomic step. If `new` exists, this call replaces it, or fails with EEXIST if `replaces` is false.
+  package func move(_ name: String, to new: String, replaces: Bool) throws(SystemError) {
+    let number = descriptor.number
+    guard !replaces else {
+      _ = try SystemCall.run("rename") { renameat(number, name, number, new) }
+      return
+    }
+    do {
+      _ = try SystemCall.run("rename") { lupine_rename_exclusively(number, name, new) }
+    } catch  where error.isNotSupported {
+      // Some file systems, such as NFS, lack an exclusive rename, but a new link is exclusive too.
+      _ = try SystemCall.run("link") { linkat(number, name, number, new, 0) }
+      try remove(name)
+    }
+  }
+
+  /// Returns the time of a file's last modification, in nanoseconds since 1970.
+  package func modificationTime(of name: String) throws(SystemError) -> Int64 {
+    let number = descriptor.number
+    var status = stat()
+    _ = try SystemCall.run("lstat") { fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) }
     return Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
   }
 
-  /// Sets the time of the file's last modification to now.
-  package static func touch(_ path: String) throws(SystemError) {
-    _ = try SystemCall.run("utimensat") { utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) }
+  /// Sets the time of a file's last modification to now.
+  package func touch(_ name: String) throws(SystemError) {
+    let number = descriptor.number
+    _ = try SystemCall.run("utimensat") { utimensat(number, name, nil, AT_SYMLINK_NOFOLLOW) }
+  }
+}
+
+extension File {
+  /// Opens a file in a folder for reading. Fails with ELOOP for a symbolic link, and with EINVAL for anything other than a
+  /// regular file.
+  package init(reading name: String, in folder: Folder) throws(SystemError) {
+    try self.init(owning: try folder.open(name, O_RDONLY | O_NONBLOCK), path: "\(folder.path)/\(name)")
   }
 
   /// Takes the file's exclusive lock (flock(2)), which a writer holds as long as it has the file open. Fails with EWOULDBLOCK if a
@@ -77,6 +191,18 @@ extension File {
 }
 
 extension WritableFile {
+  /// Creates a file in a folder, like `init(creating:)`.
+  package init(creating name: String, in folder: Folder) throws(SystemError) {
+    let descriptor = try folder.open(name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+    self.init(owning: descriptor, path: "\(folder.path)/\(name)", byteCountMax: try Self.sizeLimit())
+  }
+
+  /// Opens an existing file in a folder to continue writing it, like `init(reopening:)`.
+  package init(reopening name: String, in folder: Folder) throws(SystemError) {
+    try self.init(
+      checking: try folder.open(name, O_WRONLY | O_NONBLOCK), path: "\(folder.path)/\(name)")
+  }
+
   /// Releases the file's lock at once. Closing the file isn't enough while a child process is between fork(2) and exec(2), because
   /// the child has a copy of the descriptor.
   package func unlock() { _ = flock(number, LOCK_UN) }

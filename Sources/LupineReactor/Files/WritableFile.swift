@@ -35,7 +35,11 @@ package struct WritableFile: ~Copyable, Sendable {
   package init(reopening path: String) throws(SystemError) {
     // Without O_NONBLOCK, opening a FIFO waits for a reader.
     let number = try SystemCall.run("open") { open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) }
-    let descriptor = FileDescriptor(owning: number)
+    try self.init(checking: FileDescriptor(owning: number), path: path)
+  }
+
+  /// Takes ownership of the open descriptor of an existing file, with the checks of `init(reopening:)`.
+  init(checking descriptor: consuming FileDescriptor, path: String) throws(SystemError) {
     let status = try Self.status(of: descriptor)
     guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError(call: "open", code: EINVAL) }
     guard status.st_uid == geteuid(), status.st_nlink == 1 else { throw SystemError(call: "open", code: EPERM) }
@@ -98,7 +102,7 @@ package struct WritableFile: ~Copyable, Sendable {
     return status
   }
 
-  private static func sizeLimit() throws(SystemError) -> UInt64 {
+  static func sizeLimit() throws(SystemError) -> UInt64 {
     var limit = rlimit()
     _ = try SystemCall.run("getrlimit") { getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) }
     return UInt64(limit.rlim_cur)

@@ -40,6 +40,8 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
   public var isConnectionReset: Bool { code == ECONNRESET || code == EPIPE || code == ECONNABORTED }
   /// Whether the system call isn't supported, at least with these arguments (EINVAL, ENOSYS, EOPNOTSUPP).
   package var isNotSupported: Bool { code == EINVAL || code == ENOSYS || code == EOPNOTSUPP }
+  /// Whether a file with the new name exists already (EEXIST).
+  package var isExistingFile: Bool { code == EEXIST }
   /// Whether a file caused the error: the file is shorter than its announced length (ENODATA), or reading its disk failed (EIO).
   package var isFilesFault: Bool { code == ENODATA || code == EIO }
 

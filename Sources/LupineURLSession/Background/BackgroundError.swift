@@ -38,7 +38,7 @@ extension URLError {
         userInfo: [NSLocalizedDescriptionKey: text, NSFilePathErrorKey: folder])
     case .system(let error) where error.code == EPERM:
       let text =
-        "The folder \(folder) isn't used: another user owns or can change the folder or its lock. Remove that "
+        "The folder \(folder) isn't used: another user owns or can change the folder, its lock or a folder above it. Remove that "
         + "permission with chmod go-w, or set `lupineBackground.directory` to a folder of your own."
       return URLError(
         .cannotOpenFile,

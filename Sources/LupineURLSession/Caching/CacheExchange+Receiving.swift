@@ -109,13 +109,14 @@ extension CacheExchange {
   func receive(head: ResponseHead) -> BodyDisposition {
     guard case .forwarding(let network) = state.withLock({ $0.phase }) else { return .discard }
     let times = ExchangeTimes(request: network.requestTime, response: stores.now)
+    let request = cache.received(request)
     let outcome = ForwardingOutcome(
       of: network.forwarding, for: request, stored: network.found.map(\.response), status: head.status,
       fields: head.fields, times: times)
     switch outcome.answer {
     case .passOn:
       stores.apply(outcome.updates, to: network.found, of: uri)
-      return pass(head, times, network.found)
+      return pass(head, times, network.found, request)
     case .serveValidated(let index, let served):
       return answer(head, with: .serve(index: index, served, outcome.updates)) {
         let new = outcome.updates.first { $0.index == index }?.change.replacement
@@ -146,7 +147,10 @@ extension CacheExchange {
     return .discard
   }
 
-  private func pass(_ head: ResponseHead, _ times: ExchangeTimes, _ found: [FoundResponse]) -> BodyDisposition {
+  /// Passes the origin's response on to the receiver. `request` is the request as it counts for this response.
+  private func pass(
+    _ head: ResponseHead, _ times: ExchangeTimes, _ found: [FoundResponse], _ request: CacheRequest
+  ) -> BodyDisposition {
     let (disposition, isTrusted) = receiver?.accept(head) ?? (.discard, true)
     let isWanted = if case .deliver = disposition { true } else { false }
     let decision = StoreDecision(
@@ -273,7 +277,8 @@ extension CacheExchange {
   private func keep(_ response: StoredResponse, _ body: Data, of network: NetworkExchange, isFinal: Bool) {
     guard let url else { return }
     let storable = StorableResponse(
-      response, HTTPURLResponse(url: url, response), body, to: request, cache, state.withLock { $0.lead.take() },
+      response, HTTPURLResponse(url: url, response), body, to: cache.received(request), cache,
+      state.withLock { $0.lead.take() },
       isCollapsible: isCollapsible, invalidationCount: network.invalidationCount)
     if isFinal, let receiver {
       receiver.keep(storable)

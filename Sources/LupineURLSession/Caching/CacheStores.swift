@@ -18,29 +18,6 @@ struct FoundResponse: Sendable {
   let body: Body
 }
 
-/// The open file of a stored response, from which its body is read.
-final class RecordFile: Sendable {
-  let reader: RecordReader
-
-  init(_ reader: consuming RecordReader) { self.reader = reader }
-
-  var byteCount: UInt64 { reader.response.bodyByteCount }
-
-  /// Reads the block of the file that contains the byte of the body at `offset`. Returns the body's bytes from `offset` to the end
-  /// of that block. `offset` must be less than `byteCount`.
-  func bytes(from offset: UInt64) throws(DiskStoreError) -> Data {
-    let size = UInt64(RecordFormat.blockByteCount)
-    return Data(try reader.block(offset / size).dropFirst(Int(offset % size)))
-  }
-
-  /// Reads the entire body from the file.
-  func contents() throws(DiskStoreError) -> Data {
-    var data = Data()
-    for number in 0..<reader.blockCount { data.append(contentsOf: try reader.block(number)) }
-    return data
-  }
-}
-
 /// The stored responses of a cache, in memory and in the files of a folder.
 ///
 /// A change takes effect in memory immediately. Files are read and written later on one serial queue, in the order of the calls, so
@@ -62,19 +39,26 @@ final class CacheStores: Sendable {
     /// The folder hasn't been opened yet. It is opened when a file is first read or written, unless the capacity on disk is 0.
     case closed
     case open(DiskStore)
-    /// The folder can't be created or read, so responses are stored in memory only.
-    case unusable
+    /// The folder can't be created or read, so responses are stored in memory only. The folder is tried again at this time, in
+    /// seconds since 1970.
+    case unusable(SystemError, retryTime: Int64)
   }
 
   private struct DiskState {
     var disk = Disk.closed
     var capacity: Int
     var unwrittenByteCount = 0
+    var hasWarned = false
   }
+
+  /// The time, in seconds, after which a folder that couldn't be used is tried again: 60. In the meantime, lookups cost no system
+  /// calls.
+  static let retrySeconds: Int64 = 60
 
   let memory: MemoryStore<CachedURLResponse>
   let invalidations = InvalidationLog()
   private let folder: @Sendable () -> String
+  private let warn: (@Sendable (URLError) -> Void)?
   private let diskState: Mutex<DiskState>
   private let clock: @Sendable () -> Date
   let unwrittenBytesMax: Int
@@ -86,12 +70,15 @@ final class CacheStores: Sendable {
   ///   - folder: A closure that returns the path of the folder for the files. It is called when the folder is first needed.
   ///   - clock: A closure that returns the current time.
   ///   - unwrittenBytesMax: The maximum total size, in bytes, of the bodies that wait to be written to files.
+  ///   - warn: A closure that is called once, when the folder can't be used. Nil to call none.
   init(
     memoryCapacity: Int, diskCapacity: Int, folder: @escaping @Sendable () -> String,
-    clock: @escaping @Sendable () -> Date, unwrittenBytesMax: Int = CacheStores.unwrittenBytesMax
+    clock: @escaping @Sendable () -> Date, unwrittenBytesMax: Int = CacheStores.unwrittenBytesMax,
+    warn: (@Sendable (URLError) -> Void)? = nil
   ) {
     memory = MemoryStore(capacity: memoryCapacity)
     self.folder = folder
+    self.warn = warn
     diskState = Mutex(DiskState(capacity: max(0, diskCapacity)))
     self.clock = clock
     self.unwrittenBytesMax = unwrittenBytesMax
@@ -125,13 +112,35 @@ final class CacheStores: Sendable {
     let (current, capacity) = diskState.withLock { ($0.disk, $0.capacity) }
     switch current {
     case .open(let store): return store
-    case .unusable: return nil
-    case .closed:
-      guard capacity > 0 else { return nil }
-      let opened = (try? DiskStore(folder: folder(), capacity: capacity)).map(Disk.open) ?? .unusable
-      diskState.withLock { $0.disk = opened }
-      return if case .open(let store) = opened { store } else { nil }
+    case .unusable(_, let retryTime) where !isDue(retryTime): return nil
+    case .closed, .unusable: return capacity > 0 ? openDisk(capacity) : nil
     }
+  }
+
+  private func openDisk(_ capacity: Int) -> DiskStore? {
+    do throws(SystemError) {
+      let store = try DiskStore(folder: folder(), capacity: capacity)
+      diskState.withLock { $0.disk = .open(store) }
+      return store
+    } catch {
+      let retryTime = now + Self.retrySeconds
+      let isFirst = diskState.withLock { [error] state in
+        defer { (state.disk, state.hasWarned) = (.unusable(error, retryTime: retryTime), true) }
+        return !state.hasWarned
+      }
+      if isFirst { warn?(URLError(unusableCacheFolder: folder(), error)) }
+      return nil
+    }
+  }
+
+  /// Whether a folder that couldn't be used must be tried again. True also if the clock has been set back.
+  private func isDue(_ retryTime: Int64) -> Bool { !(retryTime - Self.retrySeconds..<retryTime).contains(now) }
+
+  /// The reason why the folder can't be used. Nil if it can, or if the capacity on disk is 0. Opens the folder if that hasn't been
+  /// tried yet. Must be used only on the files' queue.
+  var diskFailure: URLError? {
+    guard disk == nil, case .unusable(let error, _) = diskState.withLock({ $0.disk }) else { return nil }
+    return URLError(unusableCacheFolder: folder(), error)
   }
 
   /// Returns whether there may be a file with a response for the URI. If false, there is none; if true, a lookup must find out.
@@ -141,7 +150,7 @@ final class CacheStores: Sendable {
     return switch current {
     case .open(let store): store.mayHaveRecords(of: uri)
     case .closed: capacity > 0
-    case .unusable: false
+    case .unusable(_, let retryTime): capacity > 0 && isDue(retryTime)
     }
   }
 

@@ -6,7 +6,7 @@ import LupineEngine
 import Synchronization
 
 /// Connects one session with its `URLCache`. A response that was requested with credentials, or that sets cookies, is served only
-/// in the session that received it.
+/// in the session that received it. So is a response that depends on the session's own trust in servers, or on its own route.
 final class SessionCache: Sendable {
   /// The maximum time for which a request waits for the response to another request: 20 s, as in Chrome. Afterward, the waiting
   /// request is sent too.
@@ -31,7 +31,12 @@ final class SessionCache: Sendable {
   /// Responses in these partitions are never written to files.
   let name: String
   let waitMax: Duration
-  private let isIsolated: Bool
+  /// Whether the session shares no responses with other users of the cache.
+  private let isIsolated: Atomic<Bool>
+  /// Returns whether the session itself may decide about the trust in a host's servers. Nil until `isolateHosts` is called.
+  private let decidesOnHost = Mutex<(@Sendable (String) -> Bool)?>(nil)
+  /// Whether `decidesOnHost` isn't nil. Read without the lock.
+  private let decidesOnHosts = Atomic(false)
   private let flights = Mutex(FlightTable<CacheExchange>())
 
   /// Creates the object through which a session uses its cache's stores. If `isIsolated` is true, the session shares no responses
@@ -39,9 +44,38 @@ final class SessionCache: Sendable {
   init(_ stores: CacheStores, waitMax: Duration = SessionCache.waitMax, isIsolated: Bool = false) {
     self.stores = stores
     self.waitMax = waitMax
-    self.isIsolated = isIsolated
+    self.isIsolated = Atomic(isIsolated)
     name = "session \(Self.sessionCount.add(1, ordering: .relaxed).newValue)"
   }
+
+  // MARK: Sharing
+
+  /// From now on, shares no responses with other users of the cache. Called when the session's delegate has decided about the trust
+  /// in a server, before a response of that server arrives. The delegate can't be asked about the server of a stored response.
+  func isolate() { isIsolated.store(true, ordering: .releasing) }
+
+  /// Shares no responses for https URLs of the hosts for which `decides` returns true. Called before the session's first request.
+  func isolateHosts(where decides: @escaping @Sendable (String) -> Bool) {
+    decidesOnHost.withLock { $0 = decides }
+    decidesOnHosts.store(true, ordering: .releasing)
+  }
+
+  private func isolates(_ uri: URI) -> Bool {
+    if isIsolated.load(ordering: .acquiring) { return true }
+    guard decidesOnHosts.load(ordering: .acquiring), uri.origin.scheme == .https else { return false }
+    return decidesOnHost.withLock { $0 }?(uri.origin.host) ?? false
+  }
+
+  /// Returns the request as it counts for its response: isolated, if the session's delegate has decided about the server's trust
+  /// since the request was created. Called when the response's head has arrived.
+  func received(_ request: CacheRequest) -> CacheRequest {
+    guard !request.isIsolated, isolates(request.uri) else { return request }
+    var isolated = request
+    isolated.isIsolated = true
+    return isolated
+  }
+
+  // MARK: Requests
 
   /// Converts a request to the form that the cache's decisions use.
   ///
@@ -49,14 +83,19 @@ final class SessionCache: Sendable {
   ///   - request: The request with all fields that the engine sends, including cookies and credentials.
   ///   - policy: The cache policy that the caller has set.
   ///   - ownCookie: The Cookie field that the caller has set, or nil.
+  ///   - digest: The number of the session's Digest authentication whose proof is in the Authorization field. Nil if the session
+  ///     hasn't computed the proof.
   ///   - identity: The client certificate in the session's settings, or nil.
   ///   - secretFields: The names of the fields that the caller declares secret (`RedirectRule.secretFields`).
   func request(
-    _ request: EngineRequest, policy: URLRequest.CachePolicy, ownCookie: String?, identity: TLSIdentity?,
-    secretFields: Set<String> = []
+    _ request: EngineRequest, policy: URLRequest.CachePolicy, ownCookie: String?, digest: UInt64? = nil,
+    identity: TLSIdentity?, secretFields: Set<String> = []
   ) -> CacheRequest {
     // A program can act for several users in one session, so each set of credentials has its own partition.
-    let authorization = request.fields.first("Authorization").map(Self.credential)
+    // A proof of Digest changes with each request, but its authentication has one realm, user name and password. Any other value
+    // counts as a whole: the cache can't verify a proof that the caller has computed, so that nobody else may use its response. No
+    // field value contains NUL.
+    let authorization = digest.map { "Digest\0\($0)" } ?? request.fields.first("Authorization")
     let certificate = self.identity(of: request, identity).map { Data($0.certificateDER).base64EncodedString() }
     let secrets = secretFields.sorted().flatMap { name in request.fields.all(name).map { "\(name): \($0)" } }
     let credentials = [name, authorization, ownCookie, certificate].map { $0 ?? "" }
@@ -64,7 +103,7 @@ final class SessionCache: Sendable {
     var cached = CacheRequest(method: request.method, uri: request.uri, fields: request.fields, session: user)
     if !request.body.isEmpty { cached.content = .present }
     cached.policy = CachePolicy(policy)
-    cached.isIsolated = isIsolated
+    cached.isIsolated = isolates(request.uri)
     if certificate != nil || !secrets.isEmpty { cached.otherCredentials = .presented }
     return cached
   }
@@ -77,25 +116,9 @@ final class SessionCache: Sendable {
     return request.connection?.tls.map(\.identity) ?? identity
   }
 
-  /// Returns the part of an Authorization field that is the same in all requests of a user. For Digest credentials, these are the
-  /// user name and the realm, because the rest changes with each request.
-  private static func credential(_ value: String) -> String {
-    guard let proof = digestProof(value) else { return value }
-    let user = proof.parameter("username") ?? proof.parameter("username*")
-    guard let user, let realm = proof.parameter("realm") else { return value }
-    // No field value contains NUL, so different user names and realms never result in the same text.
-    return "Digest\0\(user)\0\(realm)"
-  }
-
-  /// Parses the Digest credentials in the value of an Authorization field. Returns nil for other authentication schemes. The result
-  /// is a `Challenge`, because credentials and challenges have the same syntax.
-  private static func digestProof(_ value: String) -> Challenge? {
-    value.prefix(7).lowercased() == "digest " ? Challenge.parse(value).first : nil
-  }
-
   /// Returns whether the fields contain Digest credentials, which are valid for only one request.
   static func hasDigestProof(_ fields: Fields) -> Bool {
-    fields.first("Authorization").flatMap(digestProof) != nil
+    fields.first("Authorization")?.prefix(7).lowercased() == "digest "
   }
 
   /// Removes the stored responses that a response to an unsafe method invalidates (RFC 9111 §4.4), in all partitions. Responses to

@@ -62,8 +62,10 @@ final class TaskCache: Sendable {
   func invalidate(after head: ResponseHead, to request: EngineRequest) { session.invalidate(after: head, to: request) }
 
   /// Returns an exchange that answers the request from the cache if possible. Returns nil if the request bypasses the cache.
+  /// `digest` is the number of the session's Digest authentication that has computed the request's proof, or nil.
   func exchange(
-    for request: EngineRequest, from urlRequest: URLRequest, _ settings: URLSessionConfiguration.Snapshot,
+    for request: EngineRequest, from urlRequest: URLRequest, digest: UInt64?,
+    _ settings: URLSessionConfiguration.Snapshot,
     through upstream: any CacheUpstream, windowBytes: Int, isStreamed: Bool, receiver: any CacheReceiver
   ) -> CacheExchange? {
     guard scope == .requests, request.method == "GET" || request.method == "HEAD", request.body.isEmpty,
@@ -71,7 +73,7 @@ final class TaskCache: Sendable {
     else { return nil }
     let cached = session.request(
       request, policy: urlRequest.explicitCachePolicy ?? settings.cachePolicy,
-      ownCookie: urlRequest.fields.first("Cookie"), identity: settings.engine.tls.identity,
+      ownCookie: urlRequest.fields.first("Cookie"), digest: digest, identity: settings.engine.tls.identity,
       secretFields: settings.redirectRule.secretFields)
     return CacheExchange(
       cached, request, url: urlRequest.url, cache: session, upstream: upstream, windowBytes: windowBytes,

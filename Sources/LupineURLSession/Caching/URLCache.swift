@@ -69,7 +69,8 @@ open class URLCache: NSObject, @unchecked Sendable {
   public init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
     stores = CacheStores(
       memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
-      folder: { (directory ?? URLCache.defaultDirectory(named: nil)).path }, clock: { Date() })
+      folder: { (directory ?? URLCache.defaultDirectory(named: nil)).path }, clock: { Date() },
+      warn: directory == nil ? nil : URLError.warn)
     super.init()
   }
 
@@ -85,15 +86,19 @@ open class URLCache: NSObject, @unchecked Sendable {
       memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
       folder: {
         (path.flatMap { $0.hasPrefix("/") ? URL(filePath: $0) : nil } ?? URLCache.defaultDirectory(named: path)).path
-      }, clock: { Date() })
+      }, clock: { Date() }, warn: path == nil ? nil : URLError.warn)
     super.init()
   }
 
-  /// Creates a cache whose files are in a folder. `now` returns the current time.
-  convenience init(memoryCapacity: Int, diskCapacity: Int, folder: String, now: @escaping @Sendable () -> Date) {
+  /// Creates a cache whose files are in a folder. `now` returns the current time, and `warn` is called once, when the
+  /// folder can't be used.
+  convenience init(
+    memoryCapacity: Int, diskCapacity: Int, folder: String, now: @escaping @Sendable () -> Date,
+    warn: (@Sendable (URLError) -> Void)? = nil
+  ) {
     self.init(memoryCapacity: 0, diskCapacity: 0, directory: nil)
     stores = CacheStores(
-      memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, folder: { folder }, clock: now)
+      memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, folder: { folder }, clock: now, warn: warn)
   }
 
   /// Creates a cache that stores responses only in memory.
@@ -131,11 +136,19 @@ open class URLCache: NSObject, @unchecked Sendable {
   /// The disk space that the files of cached responses occupy, in bytes. A multiple of 4,096.
   open var currentDiskUsage: Int { stores.waitForFiles { stores.disk?.byteCount ?? 0 } }
 
+  /// The reason why the cache can't use its directory, and stores responses in memory only. Nil if it can use the directory, or if
+  /// ``diskCapacity`` is 0. Foundation doesn't have this property.
+  ///
+  /// The error's text contains the system's reason and a remedy. The property opens the directory if that hasn't been tried yet, so a
+  /// program can check its cache when it starts. After a failure, the cache tries again after a minute. If the program has named the
+  /// directory, the first failure is also written to standard error.
+  public var diskFailure: (any Error)? { stores.waitForFiles { stores.diskFailure } }
+
   /// Returns the cached response to a request, whether or not the response is fresh. Returns nil if none is cached.
   ///
   /// The response must have been stored for the same URL (ignoring the fragment), and for the same values of the request fields
-  /// that its `Vary` field names. Responses that were requested with credentials, or that set cookies, aren't returned, because
-  /// they belong to only one session.
+  /// that its `Vary` field names. Responses that a session has requested with credentials, or that set its cookies, aren't returned,
+  /// because they belong to only one session. Nor are those that depend on a session's own trust in servers or its own route.
   open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
     guard let key = CacheKey(request) else { return nil }
     let found = stores.foundInMemory(key.uri)
@@ -216,6 +229,9 @@ private struct CacheKey {
     else { return nil }
     self.url = url
     self.uri = uri.cacheKey
-    self.request = CacheRequest(method: method, uri: uri, fields: request.fields)
+    // What a program has stored for a request with credentials is returned only for the same credentials.
+    let credentials = ["Authorization", "Cookie"].flatMap { name in request.fields.all(name).map { "\(name): \($0)" } }
+    self.request = CacheRequest(
+      method: method, uri: uri, fields: request.fields, session: credentials.joined(separator: "\n"))
   }
 }

@@ -55,9 +55,7 @@ package final class EngineClient: CacheUpstream, Sendable {
     }
     self.settings = settings
     self.iterations = iterations
-    // A session with an address policy must not get cached responses that other sessions have received from addresses that the
-    // policy refuses.
-    let isIsolated = settings.engine.addressPolicy != .all
+    let isIsolated = settings.engine.hasOwnTrustOrRoute
     cache = settings.cache.current.map { SessionCache($0.stores, isIsolated: isIsolated) }
     var fields = settings.additionalFields ?? Fields()
     if settings.addsDefaultFields { fields.appendMissing(Self.defaultFields) }
@@ -250,11 +248,13 @@ package final class EngineClient: CacheUpstream, Sendable {
   /// - Returns: True if the evaluation was set. False, without any effect, if another evaluation is already set, or if the engine
   ///   has already started.
   package func evaluateTrust(by evaluation: ServerTrustEvaluation) -> Bool {
-    state.withLock { state in
+    let isSet = state.withLock { state in
       guard state.engine == nil, state.evaluation == nil else { return false }
       state.evaluation = evaluation
       return true
     }
+    if isSet { cache?.isolateHosts(where: evaluation.mayDecide) }
+    return isSet
   }
 
   /// Sets the object that decides during the session's TLS handshakes whether to trust a server. Must be called before the first
@@ -299,7 +299,8 @@ package final class EngineClient: CacheUpstream, Sendable {
     let revocation = state.revocation ?? RevocationChecker(fetcher: RevocationFetcher(settings.engine))
     state.revocation = revocation
     let combined = CertificateVerifier(
-      state.evaluation, after: own, before: state.trustConsultant, revocation: revocation)
+      state.evaluation, after: own, before: state.trustConsultant, revocation: revocation,
+      consultantHasDecided: { [cache] in cache?.isolate() })
     if state.verifiers.count == Self.verifiersMax { state.verifiers.removeFirst() }
     state.verifiers.append((own, combined))
     tls.verifier = combined

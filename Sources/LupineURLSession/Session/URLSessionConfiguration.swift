@@ -129,7 +129,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   ///
   /// Nil means no cache, which costs the least. Copies of the configuration, and the sessions created with it, use the same cache
   /// object. If several sessions share a cache, each session may use the responses that the other sessions have stored, except for
-  /// those that were requested with credentials or cookies, or that set cookies. Responses to downloads and uploads aren't cached,
+  /// those that were requested with credentials or cookies, or that set cookies, and for those that depend on a session's own trust in
+  /// servers or its own route. Responses to downloads and uploads aren't cached,
   /// but their requests with unsafe methods remove the cached responses that they invalidate.
   open var urlCache: URLCache? {
     get { snapshot.cache.current }

@@ -281,8 +281,8 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
       // A request that authenticates a connection must be sent to the server, even if the cache could answer the request.
       if let cache, request.connectionDemand == nil,
         let cached = cache.exchange(
-          for: request, from: currentRequest, client.settings, through: client, windowBytes: windowBytes,
-          isStreamed: isStreamed, receiver: self)
+          for: request, from: currentRequest, digest: digestAuthentication(of: request), client.settings,
+          through: client, windowBytes: windowBytes, isStreamed: isStreamed, receiver: self)
       {
         keep(.cache(cached), of: exchange)
         return cached.decide()
@@ -295,6 +295,12 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     } catch {
       apply { $0.submissionFailed(error) }
     }
+  }
+
+  /// Returns the number of the session's Digest authentication that has computed the request's Authorization field, or nil.
+  private func digestAuthentication(of request: EngineRequest) -> UInt64? {
+    guard client.authentication.isUsed else { return nil }
+    return guarded.withLock { $0.authentication }?.digestAuthentication(of: request)
   }
 
   /// Stores the handle of an exchange, and executes the commands, such as a cancellation, that were given before the handle

@@ -8,6 +8,9 @@ package struct ServerTrustEvaluation: Sendable {
   /// A closure that returns true if the evaluation for a host never blocks. The evaluation then runs on the event loop, and
   /// otherwise on another thread. The closure itself must not block.
   let isQuick: @Sendable (_ host: String) -> Bool
+  /// A closure that returns false if the evaluation never decides about the servers of a host, so that the client trusts them as it
+  /// would without an evaluation. The closure must not block.
+  package let mayDecide: @Sendable (_ host: String) -> Bool
   /// Whether the evaluation may use a stapled OCSP response. If true, the client requests such a response from servers.
   let usesStaple: Bool
   /// A closure that evaluates the server. Returns true if the server is trusted, or false if there is no evaluator for the host. If
@@ -16,10 +19,11 @@ package struct ServerTrustEvaluation: Sendable {
 
   /// Creates a server trust evaluation from its closures.
   package init(
-    isQuick: @escaping @Sendable (_ host: String) -> Bool, usesStaple: Bool,
-    evaluate: @escaping @Sendable (_ trust: SecTrust, _ host: String) throws -> Bool
+    isQuick: @escaping @Sendable (_ host: String) -> Bool, mayDecide: @escaping @Sendable (_ host: String) -> Bool,
+    usesStaple: Bool, evaluate: @escaping @Sendable (_ trust: SecTrust, _ host: String) throws -> Bool
   ) {
     self.isQuick = isQuick
+    self.mayDecide = mayDecide
     self.usesStaple = usesStaple
     self.evaluate = evaluate
   }
@@ -52,14 +56,18 @@ extension CertificateVerifier {
   ///
   /// If `evaluation` returns false or is nil, `own` makes the decision. If `own` is nil, OpenSSL makes it. Then `consultant`
   /// may still accept or refuse the server. `revocation` performs the revocation checks that evaluations and delegates request.
+  /// `consultantHasDecided` is called before the handshake continues, if the consultant has changed or confirmed the decision itself.
   convenience init(
     _ evaluation: ServerTrustEvaluation?, after own: CertificateVerifier?,
     before consultant: (any ServerTrustConsultant)?,
-    revocation: RevocationChecker
+    revocation: RevocationChecker, consultantHasDecided: @escaping @Sendable () -> Void
   ) {
     let consultation = consultant.map { consultant -> Consultation in
       { evidence, found, answer in
-        consultant.ask(about: evidence, SecTrust(evidence, revocation: revocation), orElse: found, answer)
+        consultant.ask(about: evidence, SecTrust(evidence, revocation: revocation), orElse: found) { decision in
+          if (try? decision.get()) != found { consultantHasDecided() }
+          answer(decision)
+        }
       }
     }
     self.init(

@@ -48,6 +48,16 @@ import Testing
     #expect(error != nil && error?.code != .cancelled)
   }
 
+  @Test("a session manager shares no cached responses for hosts with a trust policy, or with a subclass for any host")
+  func sharedCache() {
+    final class ChoosingNone: ServerTrustPolicyManager {
+      override func serverTrustPolicy(forHost host: String) -> ServerTrustPolicy? { nil }
+    }
+    let plain = ServerTrustPolicyManager(policies: ["a.example": .disableEvaluation]).evaluation
+    #expect(plain.mayDecide("a.example") && !plain.mayDecide("b.example"))
+    #expect(ChoosingNone(policies: [:]).evaluation.mayDecide("b.example"))
+  }
+
   @Test("if a trust policy refuses the server, the request is cancelled, and the underlying error states the reason")
   func refusal() async {
     let error = await response(.performDefaultEvaluation(validateHost: true)).error as? URLError

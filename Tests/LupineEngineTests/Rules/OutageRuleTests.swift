@@ -20,6 +20,17 @@ import Testing
     #expect(EngineError(.proxyFailed, .proxy, Self.origin, cause: refused).isOutage)
   }
 
+  @Test(
+    "for stale-if-error, a connection that ends or stalls counts as an outage in each phase, also during the TLS handshake"
+  )
+  func phases() {
+    for phase in [Phase.connect, .tls, .send, .firstByte, .receive] {
+      for code in [EngineError.Code.connectionLost, .timedOut] {
+        #expect(EngineError(code, phase, Self.origin).isOutage, "\(code), \(phase)")
+      }
+    }
+  }
+
   @Test("for stale-if-error, refusals, TLS failures and the caller's own limits don't count as outages")
   func refusals() {
     let codes: [EngineError.Code] = [

@@ -172,6 +172,23 @@ import Testing
     }
   }
 
+  /// A manager that chooses no evaluator for any host.
+  private final class ChoosingNone: ServerTrustManager, @unchecked Sendable {
+    override func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? { nil }
+  }
+
+  @Test("a session shares no cached responses for hosts whose servers its trust manager may accept or refuse itself")
+  func sharedCache() {
+    func mayDecide(_ manager: ServerTrustManager) -> [Bool] {
+      ["a.example", "A.Example.", "b.example"].map { manager.evaluation.mayDecide($0) }
+    }
+    let evaluators = ["a.example": DisabledTrustEvaluator()]
+    #expect(
+      mayDecide(ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: evaluators)) == [true, true, false])
+    #expect(mayDecide(ServerTrustManager(evaluators: evaluators)) == [true, true, true])
+    #expect(mayDecide(ChoosingNone(allHostsMustBeEvaluated: false, evaluators: [:])) == [true, true, true])
+  }
+
   @Test("an http request needs no trust evaluator")
   func plain() async throws {
     try await withServer { _ in

@@ -24,7 +24,8 @@ final class CacheDirectory: Sendable {
 
   /// The paths of the cache files, one for each stored response.
   var records: [String] {
-    ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted().map { "\(path)/\($0)" }
+    ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter { $0.hasSuffix(".lupine") }
+      .sorted().map { "\(path)/\($0)" }
   }
 }
 

@@ -3,10 +3,12 @@
 import Foundation
 import LupineCache
 import LupineEngine
+import LupineLogin
 import LupineLoopback
 import LupineOrigin
 import LupineTLS
 import LupineTestSupport
+import Synchronization
 import Testing
 
 @testable import LupineURLSession
@@ -76,35 +78,87 @@ import Testing
     }
   }
 
-  @Test(
-    "Digest users don't share cached responses, but the same user with a new Digest response gets the stored response")
-  func digestUsers() async throws {
-    try await withCache { fixture async throws in
-      fixture.script.on("/a") { request, _ in
-        let user = request.fields.first("Authorization").flatMap { Challenge.parse($0).first?.parameter("username") }
-        return Reply(fields: ["Cache-Control": "max-age=60"], .bytes(Array((user ?? "none").utf8)))
+  /// Replies with the number of earlier requests to each request with a Digest proof that isn't in `refused`, and else with a
+  /// challenge.
+  private func challenge(
+    _ fixture: CacheFixture, realm: @escaping @Sendable (Int) -> String = { _ in "r" }, refusing refused: Int? = nil
+  ) {
+    let proofs = Atomic(0)
+    fixture.script.on("/a") { request, number in
+      let isProven = request.fields.first("Authorization")?.hasPrefix("Digest ") == true
+      guard isProven, proofs.add(1, ordering: .relaxed).newValue != refused else {
+        return Reply(status: 401, fields: ["WWW-Authenticate": "Digest realm=\(realm(number)), nonce=n, qop=auth"])
       }
-      for nonce in ["1", "2"] {
-        for user in ["a", "b"] {
-          let proof = "Digest username=\"\(user)\", realm=\"r\", nonce=\"\(nonce)\", response=\"\(nonce)\""
-          #expect(try await fixture.load("/a", ["Authorization": proof]).text == user)
-        }
-        #expect(try await fixture.load().text == "none")
-      }
-      #expect(fixture.script.count == 3)
+      return Reply(
+        fields: ["Last-Modified": "Mon, 01 Jan 2018 00:00:00 GMT"], .bytes(Array("\(number)".utf8)))
     }
   }
 
-  @Test("Digest users whose names and realms contain spaces don't share cached responses")
-  func digestSpaces() async throws {
+  private func isProven(_ request: ReceivedRequest) -> Bool {
+    request.fields.first("Authorization")?.hasPrefix("Digest ") == true
+  }
+
+  private func load(
+    as login: String, _ fixture: CacheFixture, in session: URLSession? = nil
+  ) async throws -> (Int, String) {
+    let text = try #require(fixture.request("/a").url?.absoluteString)
+    let url = try #require(URL(string: text.replacingOccurrences(of: "//", with: "//\(login)@")))
+    let (data, response) = try await (session ?? fixture.session).data(for: URLRequest(url: url))
+    return ((response as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))
+  }
+
+  @Test("a wrong Digest password gets no cached response: the server receives the proof and refuses it")
+  func digestPassword() async throws {
+    try await withCache(disk: 1_000_000) { fixture async throws in
+      // The server refuses the second proof, as if its password were wrong.
+      challenge(fixture, refusing: 2)
+      #expect(try await load(as: "user:pass", fixture) == (200, "1"))
+      #expect(try await load(as: "user:nope", fixture).0 == 401)
+      let count = fixture.script.count
+      #expect(try await load(as: "user:pass", fixture) == (200, "1"))
+      #expect(!fixture.script.requests.dropFirst(count).contains(where: isProven))
+      // Neither another session nor a file gets the response.
+      #expect(try await load(as: "user:pass", fixture, in: fixture.sibling()).1 != "1")
+      fixture.cache.stores.waitForFiles {}
+      #expect(fixture.directory.records.isEmpty)
+    }
+  }
+
+  @Test("Digest users with other names, passwords or realms don't share cached responses")
+  func digestUsers() async throws {
+    try await withCache { fixture async throws in
+      let logins = ["a:b", "a:c", "b:c", "a:b%20c"]
+      challenge(fixture)
+      var versions: [String] = []
+      for login in logins { versions.append(try await load(as: login, fixture).1) }
+      #expect(Set(versions).count == logins.count)
+      let count = fixture.script.count
+      for (login, version) in zip(logins, versions) { #expect(try await load(as: login, fixture).1 == version) }
+      // Only requests without a proof were sent, if any: each user gets the stored response.
+      #expect(!fixture.script.requests.dropFirst(count).contains(where: isProven))
+    }
+    try await withCache { fixture async throws in
+      // The server has another realm for each challenge.
+      challenge(fixture) { "r\($0)" }
+      let first = try await load(as: "a:b", fixture).1
+      fixture.session.client.authentication.removeAll()
+      #expect(try await load(as: "a:b", fixture).1 != first)
+    }
+  }
+
+  @Test("a cached response to a request whose Digest proof the program has computed is served only with the same proof")
+  func ownDigestProof() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a") { _, number in
         Reply(fields: ["Cache-Control": "max-age=60"], .bytes(Array("\(number)".utf8)))
       }
-      for (number, (user, realm)) in [("a b", "c"), ("a", "b c"), ("a", "c")].enumerated() {
-        let proof = "Digest username=\"\(user)\", realm=\"\(realm)\", nonce=\"1\", response=\"1\""
-        #expect(try await fixture.load("/a", ["Authorization": proof]).text == "\(number)")
+      func proof(_ response: String) -> [String: String] {
+        ["Authorization": "Digest username=\"a\", realm=\"r\", nonce=\"1\", response=\"\(response)\""]
       }
+      for (response, version) in [("1", "0"), ("2", "1"), ("1", "0"), ("3", "2")] {
+        #expect(try await fixture.load("/a", proof(response)).text == version)
+      }
+      #expect(try await fixture.load("/a", ["Authorization": "Digest 1"]).text == "3")
     }
   }
 

@@ -182,6 +182,54 @@ import Testing
     #expect(cache.currentDiskUsage == 0)
   }
 
+  @Test("URLCache returns a response that was stored for a request with credentials only for the same credentials")
+  func credentials() throws {
+    let cache = cache()
+    let users = [["Authorization": "Bearer 1"], ["Authorization": "Bearer 2"], ["Cookie": "Bearer 1"]]
+    for (number, fields) in users.enumerated() {
+      #expect(try cache.cachedResponse(for: request("/a", fields)) == nil)
+      try cache.storeCachedResponse(response("\(number)"), for: request("/a", fields))
+    }
+    for (number, fields) in users.enumerated() {
+      #expect(try text(cache.cachedResponse(for: request("/a", fields))) == "\(number)")
+    }
+    #expect(try cache.cachedResponse(for: request()) == nil)
+  }
+
+  @Test("a URLCache that can't use its directory reports the reason, warns once, and tries again after a minute")
+  func diskFailure() throws {
+    let (directory, clock) = (CacheDirectory(), CacheClock())
+    let warnings = Mutex<[URLError]>([])
+    let cache = URLCache(
+      memoryCapacity: 100_000, diskCapacity: 100_000, folder: directory.path, now: { clock.now },
+      warn: { error in warnings.withLock { $0.append(error) } })
+    try Data().write(to: URL(filePath: directory.path))
+    let error = try #require(cache.diskFailure as? URLError)
+    #expect(error.code == .cannotOpenFile && (error.userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code == .ENOTDIR)
+    #expect(error.localizedDescription.contains("can't use the folder \(directory.path)"))
+    try cache.storeCachedResponse(response("1"), for: request())
+    try FileManager.default.removeItem(atPath: directory.path)
+    clock.advance(59)
+    try cache.storeCachedResponse(response("1"), for: request())
+    #expect(cache.diskFailure != nil && directory.records.isEmpty)
+    #expect(!cache.stores.mayHaveFiles(of: "https://origin.test/a"))
+    clock.advance(1)
+    #expect(cache.stores.mayHaveFiles(of: "https://origin.test/a"))
+    try cache.storeCachedResponse(response("1"), for: request())
+    #expect(cache.diskFailure == nil && directory.records.count == 1)
+    #expect(warnings.withLock { $0.map(\.localizedDescription) } == [error.localizedDescription])
+  }
+
+  @Test("a URLCache warns about a folder that others can change with a remedy, and not about one that it doesn't need")
+  func foreignDirectory() throws {
+    let directory = CacheDirectory()
+    try FileManager.default.createDirectory(atPath: directory.path, withIntermediateDirectories: false)
+    try #require(chmod(directory.path, 0o777) == 0)
+    let cache = URLCache(memoryCapacity: 1_000, diskCapacity: 1_000, folder: directory.path + "/a") { Date() }
+    #expect(cache.diskFailure?.localizedDescription.contains("remove that permission") == true)
+    #expect(URLCache(memoryCapacity: 1_000, diskCapacity: 0, diskPath: "/proc/none").diskFailure == nil)
+  }
+
   @Test(
     "if a response is removed while URLCache is reading its file, URLCache doesn't put the response back into memory")
   func removalWhileReading() throws {
