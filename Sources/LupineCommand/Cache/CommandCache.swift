@@ -37,7 +37,8 @@ final class CommandCache: Sendable {
       request.fields.contains("Host") || !options.overrides.isEmpty || options.socketPath != nil
       || options.proxy != .environment
     let hasOwnTrust =
-      options.skipsVerification || options.trustRootsPath != nil || options.trustRootsFolder != nil
+      options.skipsVerification || options.skipsProxyVerification || options.trustRootsPath != nil
+      || options.trustRootsFolder != nil
       || options.identity != IdentityFiles()
     // A request that authenticates a connection must be sent.
     return !isElsewhere && !hasOwnTrust && request.connectionDemand == nil
