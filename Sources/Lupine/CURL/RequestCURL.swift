@@ -2,7 +2,6 @@
 // history expansion, and curl sends the request's method, fields and body.
 
 import Foundation
-import LupineEngine
 package import LupineURLSession
 
 /// Returns a curl command that sends `request`. The command includes the header fields of the session's configuration, except those
@@ -95,7 +94,7 @@ private func bodyOption(_ body: Data) -> String {
 /// Returns `text` as one bash word: in double quotes, or in `$'…'` if it has tabs or other characters that a terminal would
 /// interpret, except for line feeds.
 private func shellWord(_ text: String) -> String {
-  if text.unicodeScalars.contains(where: { ($0.controlsTerminal && $0 != "\n") || $0 == "\t" }) {
+  if text.unicodeScalars.contains(where: { (ReadableText.controlsTerminal($0) && $0 != "\n") || $0 == "\t" }) {
     return "$'\(escaped(text.utf8, by: ansiCEscape))'"
   }
 

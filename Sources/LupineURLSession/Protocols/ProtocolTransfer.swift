@@ -292,23 +292,17 @@ final class ProtocolTransfer: TaskTransfer {
       let head = redirect.response as? HTTPURLResponse
         ?? HTTPURLResponse(url: url, statusCode: 302, httpVersion: nil, headerFields: nil)
     else { return complete(URLError(.badServerResponse)) }
-    let rule = task.redirectRule
     var redirect = redirect
-    redirect.request = rule.limited(redirect.request, after: sent)
-    let proposal =
-      redirect.refusal.map { RedirectProposal(redirect.request.url, refusal: $0) }
-      ?? RedirectProposal(redirect.request.url, after: history.httpURL(before: sent), rule)
+    redirect.request = task.redirectRule.limited(redirect.request, after: sent)
     state.withLock { $0.isWaiting = true }
     task.transfer(isRedirectedTo: redirect.request, by: head) { [redirect] chosen in
-      self.delivery.perform { self.follow(chosen, redirect, proposal, head) }
+      self.delivery.perform { self.follow(chosen, redirect, head) }
     }
   }
 
   /// Continues with the request that the task has chosen after a redirect. If the task has chosen none, delivers the redirect's
   /// response instead. Until the state is consistent again, the transfer counts as waiting, so that no other event is delivered.
-  private func follow(
-    _ chosen: URLRequest?, _ redirect: Redirect, _ proposal: RedirectProposal, _ head: HTTPURLResponse
-  ) {
+  private func follow(_ chosen: URLRequest?, _ redirect: Redirect, _ head: HTTPURLResponse) {
     let (answered, sent) = state.withLock { state -> (URLSessionTask?, URLRequest) in
       guard state.isWaiting, !state.isCancelled else { return (nil, state.request) }
       return (state.task, state.request)
@@ -320,6 +314,7 @@ final class ProtocolTransfer: TaskTransfer {
       if !present(head, to: task) { state.withLock { $0.isWaiting = false } }
       return advance()
     }
+    let proposal = redirect.proposal(after: history.httpURL(before: sent), task.redirectRule)
     if let refusal = proposal.refusal(of: chosen.url) { return complete(URLError(refusal, url: sent.url)) }
     let limited = task.redirectRule.limited(chosen, after: redirect.request)
     do {

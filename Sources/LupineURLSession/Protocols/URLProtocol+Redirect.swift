@@ -14,6 +14,12 @@ extension ProtocolTransfer {
     /// The error with which the redirect rule has refused the redirect because of its response. Nil if the rule has permitted the
     /// response's redirect, or doesn't know the response.
     var refusal: EngineError?
+
+    /// Returns the redirect as the task's delegate decides about it. `sent` is the URL of the latest request for an `http` or
+    /// `https` URL, or nil if there was none.
+    func proposal(after sent: URL?, _ rule: RedirectRule) -> RedirectProposal {
+      refusal.map { RedirectProposal(request.url, refusal: $0) } ?? RedirectProposal(request.url, after: sent, rule)
+    }
   }
 }
 

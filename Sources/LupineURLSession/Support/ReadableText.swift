@@ -56,6 +56,12 @@ package enum ReadableText {
     secretNames.withLock { $0.formUnion(names.map { $0.lowercased() }) }
   }
 
+  /// Returns `text` as one line that can't control a terminal.
+  package static func line(_ text: String) -> String { text.printable }
+
+  /// Whether a terminal may interpret the character, or show the text around it differently.
+  package static func controlsTerminal(_ scalar: Unicode.Scalar) -> Bool { scalar.controlsTerminal }
+
   /// Returns `text`, which may have several lines, without characters that could control a terminal.
   package static func lines(_ text: String) -> String { text.printableLines }
 

@@ -335,24 +335,19 @@ import Testing
     "a task that has restarted its handshake doesn't restart it again after it has reused an authenticated connection")
   func restartAfterReuse() throws {
     let session = SessionAuthentication(AuthenticationSources(context: { _, _ in Script() }))
-    let earlier = begun(session)
-    _ = try earlier.prepare(isPassedOn: true) { nil }
-    #expect(earlier.receiveSuccess(challenges: Challenge.parse("Negotiate CQ==")) == .accepted)
-    earlier.end()
-
-    let authentication = begun(session, at: .origin(try URI("https://other.example/").origin))
-    _ = try authentication.prepare(isPassedOn: true) { nil }
-    #expect(authentication.receiveSuccess(challenges: Challenge.parse("Negotiate CQ==")) == .accepted)
-    #expect(authentication.receive(challenges: Challenge.parse("Negotiate")) == .resend)
-    // A redirect leads to the server with the idle connection, which has been closed in the meantime.
-    authentication.leave(for: Self.key.party)
-    authentication.reuse(at: Self.key.party) { _ in true }
-    #expect(try authentication.prepare(isPassedOn: true, certificate: { nil })?.needsOpenConnection == true)
-    #expect(authentication.connectionIsMissing())
-    authentication.begin(Self.key)
-    _ = try authentication.prepare(isPassedOn: true) { nil }
-    #expect(authentication.receiveSuccess(challenges: Challenge.parse("Negotiate CQ==")) == .accepted)
-    #expect(authentication.receive(challenges: Challenge.parse("Negotiate")) == .refused)
+    func establish(_ authentication: ConnectionAuthentication) throws -> ConnectionAuthentication {
+      _ = try authentication.prepare(isPassedOn: true) { nil }
+      #expect(authentication.receiveSuccess(challenges: Challenge.parse("Negotiate CQ==")) == .accepted)
+      return authentication
+    }
+    try establish(begun(session)).end()
+    let task = try establish(begun(session, at: .origin(try URI("https://other.example/").origin)))
+    #expect(task.receive(challenges: Challenge.parse("Negotiate")) == .resend)
+    task.leave(for: Self.key.party)
+    task.reuse(at: Self.key.party) { _ in true }
+    #expect(task.connectionIsMissing() && !task.isFor(Self.key.party))
+    task.begin(Self.key)
+    #expect(try establish(task).receive(challenges: Challenge.parse("Negotiate")) == .refused)
   }
 
   @Test(

@@ -117,7 +117,7 @@ import Testing
   @Test("a proxy's 407 response to a forwarded request sets no cookies for the origin")
   func proxyRefusal() async throws {
     try await withServer { request in
-      let status = Int(request.path.dropFirst()) ?? 200
+      let status = request.target.split(separator: "/").last.flatMap { Int($0) } ?? 200
       let reply = Reply.text(request.fields.first("Cookie") ?? "none", status: status)
       return status == 200 ? reply : reply.with("Set-Cookie", "a=\(status); Path=/")
     } _: { proxy in
