@@ -1,5 +1,7 @@
 // CommandError: an error of the command, with its exit status and the message for standard error.
 
+import LupineEngine
+
 /// The reason why the command failed, with its exit status.
 struct CommandError: Error, Equatable {
   let code: ExitCode

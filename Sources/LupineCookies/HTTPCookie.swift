@@ -1,6 +1,7 @@
 // HTTPCookie: Foundation's class for cookies, which wraps a `Cookie`.
 
 public import Foundation
+import LupineWire
 
 // Unchecked because the class is open. All state is constant.
 /// A cookie: a name and a value, with the domain, path and time to which they apply.
@@ -139,6 +140,6 @@ open class HTTPCookie: NSObject, NSSecureCoding, @unchecked Sendable {
     var text = "<HTTPCookie name:\"\(name)\" value:\"\(value)\" domain:\"\(domain)\" path:\"\(path)\""
     text += " expiresDate:\(expiresDate.map { "\($0)" } ?? "nil") isSecure:\(isSecure) isHTTPOnly:\(isHTTPOnly)"
     if let sameSitePolicy { text += " sameSitePolicy:\(sameSitePolicy.rawValue)" }
-    return text + ">"
+    return text.printable + ">"
   }
 }

@@ -47,14 +47,18 @@ struct SetCookie: Sendable, Equatable {
     for attribute in parts.dropFirst() { take(attribute) }
   }
 
-  /// Throws `CookieRefusal.empty`, `.pairTooLong`, `.controlCharacter` or `.prefix` if no server may set a cookie with this name
-  /// and value (RFC 6265bis §5.7, steps 2 to 4 and 22).
+  /// Throws `CookieRefusal.empty`, `.pairTooLong`, `.controlCharacter`, `.prefix` or `.ambiguous` if no server may set a cookie with
+  /// this name and value (RFC 6265bis §5.7, steps 2 to 4 and 22).
   static func check(name: [UInt8], value: [UInt8]) throws(CookieRefusal) {
     guard !name.isEmpty || !value.isEmpty else { throw .empty }
     guard name.count + value.count <= CookieLimits.pairBytesMax else { throw .pairTooLong }
     guard !name.contains(where: isForbidden), !value.contains(where: isForbidden) else { throw .controlCharacter }
     // A cookie without a name is sent as its value alone, which a server would read as a name.
-    if name.isEmpty, CookiePrefix(of: value) != nil { throw .prefix }
+    guard name.isEmpty else { return }
+    if CookiePrefix(of: value) != nil { throw .prefix }
+    // For the same reason, `=a=b` could shadow a Secure cookie `a`. Chromium refuses such cookies since version 148, although RFC
+    // 6265bis accepts them.
+    if value.contains(UInt8(ascii: "=")) { throw .ambiguous }
   }
 
   /// Returns whether cookies must not contain this byte: a control character other than tab (%x00-08 / %x0A-1F / %x7F).
@@ -141,6 +145,8 @@ enum CookieRefusal: Error, Sendable, Hashable {
   case controlCharacter
   /// The cookie has neither a name nor a value.
   case empty
+  /// The cookie has no name, and a server would read the part of its value before "=" as the name.
+  case ambiguous
   /// The cookie's name has a prefix, such as `__Secure-`, whose requirements the cookie doesn't meet.
   case prefix
   /// The cookie's domain is neither the server's host nor one of its parent domains.

@@ -15,6 +15,9 @@ public struct EngineConfiguration: Sendable {
   public var tls = TLSConfiguration()
   /// The proxy settings. By default, environment variables specify the proxies. They are read once, when the engine is created.
   public var proxy = ProxySettings.environment
+  /// The checks that the certificate of an `https` proxy must pass, whatever `tls` says about the certificates of origins. `.full`
+  /// by default. With `.none`, an attacker on the network can read the proxy's credentials.
+  public var proxyVerification = TLSConfiguration.Verification.full
   /// The settings for resolving host names, such as how long addresses are cached.
   public var resolver = ResolverConfiguration()
   /// The addresses to which the engine may connect. All by default. The policy is fixed for the engine's lifetime, so that no
@@ -61,10 +64,16 @@ public struct EngineConfiguration: Sendable {
 
 extension EngineConfiguration {
   /// The TLS settings for connections to a proxy: `tls` without the client certificate and the server name, which are meant for
-  /// origins. A proxy receives no certificate, even if it requests one.
+  /// origins, and with `proxyVerification`. A proxy receives no certificate, even if it requests one.
   var proxyTLS: TLSConfiguration {
     var result = tls
     (result.identity, result.serverName) = (nil, nil)
+    result.verification = proxyVerification
+    if proxyVerification == .none {
+      // These settings are refused without verification.
+      (result.verifier, result.revocationListFile, result.ocspStapling) = (nil, nil, .ignored)
+      result.requestsStapleForVerifier = false
+    }
     return result
   }
 }

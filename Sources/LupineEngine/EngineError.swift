@@ -126,14 +126,9 @@ public struct EngineError: Error, Sendable {
 extension EngineError: CustomStringConvertible {
   /// One line for logs and users, which states the origin and the proxy, the cause of the error and the remedy.
   public var description: String {
-    // A cause may quote the peer. Its text must neither break the line nor control a terminal.
-    var line = String.UnicodeScalarView()
     let place = proxy.map { "\(origin) through \($0)" } ?? "\(origin)"
-    for scalar in "\(place): \(explanation)".unicodeScalars {
-      let isForbidden = [.control, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
-      line.append(isForbidden ? "\u{FFFD}" : scalar)
-    }
-    return String(line)
+    // A cause may quote the peer.
+    return "\(place): \(explanation)".printable
   }
 
   // Errors of the layers above the kernel already state a remedy.

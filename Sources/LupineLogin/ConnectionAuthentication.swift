@@ -260,7 +260,7 @@ final class ConnectionAuthentication: Sendable {
       case .none, .chosen, .begun, .established: return false
       case .reused where state.isPreemptive:
         // A new handshake needs the channel binding, which isn't known before this task has received a challenge.
-        state = State()
+        state = State(restartCount: state.restartCount)
         return true
       // The tunnel for the first message couldn't be opened.
       case .announced: return restart(&state)

@@ -27,6 +27,9 @@ package enum TransferFormat {
   /// The maximum size in bytes of the head of a stored task: 1 MiB, which includes the body of a download's request. For
   /// comparison, a response's head has at most 64 KiB by default.
   package static let headBytesMax = 1 << 20
+  /// The maximum number of changes of a stored task: 2^63, so that counting further changes can't overflow. No task is changed that
+  /// often.
+  static let sequenceMax: UInt64 = 1 << 63
   /// The maximum size in bytes of the file that stores a background task.
   static let recordBytesMax = preambleByteCount + headBytesMax + slotCount * slotByteCount
 
@@ -78,8 +81,8 @@ package struct TransferRecordContent: Sendable, Equatable {
     return TransferFormat.preamble(TransferFormat.recordMagic, head: head, id: id) + head + slots
   }
 
-  /// Parses the record of a background task. Returns nil if the bytes aren't a record with this id, or if neither of its two slots
-  /// is valid.
+  /// Parses the record of a background task. Returns nil if the bytes aren't a record with this id, if neither of its two slots is
+  /// valid, or if the newer one exceeds `TransferFormat.sequenceMax`.
   package init?(_ bytes: [UInt8], id: UInt64) {
     guard let (version, head, rest) = TransferFormat.head(of: bytes, magic: TransferFormat.recordMagic, id: id),
       let description = TransferDescription(head, version: version),
@@ -93,7 +96,7 @@ package struct TransferRecordContent: Sendable, Equatable {
       else { continue }
       if newest.map({ $0.sequence < sequence }) ?? true { newest = (sequence, progress) }
     }
-    guard let newest else { return nil }
+    guard let newest, newest.sequence <= TransferFormat.sequenceMax else { return nil }
     self.init(description: description, progress: newest.progress, sequence: newest.sequence)
   }
 

@@ -209,10 +209,11 @@ package final class TransferRecord: Sendable {
     return (try? File.content(of: path(.answer(id)), byteCountMax: limit)).flatMap { TransferAnswer($0, id: id) }
   }
 
-  /// Returns the size in bytes of the file with the response's body, or nil if the file doesn't exist.
+  /// Returns the size in bytes of the file with the response's body, or nil if the file doesn't exist. Throws an error if the
+  /// file's name leads to a file that this program hasn't created, such as by a symbolic link.
   package func bodyByteCount() throws(TransferStoreError) -> UInt64? {
     do throws(SystemError) {
-      return try File(reading: bodyPath).byteCount()
+      return try File(readingOwn: bodyPath).byteCount()
     } catch  where error.code == ENOENT {
       return nil
     } catch {

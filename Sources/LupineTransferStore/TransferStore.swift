@@ -29,7 +29,8 @@ package final class TransferStore: Sendable {
   /// Opens the folder of a background session, or creates it with access for this user only. Removes files that belong to no task.
   ///
   /// Throws `TransferStoreError.inUse` if another session uses the folder, and `.system` if the folder can't be opened, or if a
-  /// record can't be read for a reason other than its content, such as too many open files, so that no task is lost.
+  /// record can't be read for a reason other than its content, such as too many open files, so that no task is lost. A name that
+  /// doesn't lead to a file of this store, such as a symbolic link or a FIFO, counts as a damaged record.
   package init(folder: String) throws(TransferStoreError) {
     self.folder = folder
     let ownership = try Self.acquire(folder)
@@ -93,7 +94,8 @@ package final class TransferStore: Sendable {
   private static func read(_ folder: String, _ id: UInt64) throws(TransferStoreError) -> TransferRecordContent? {
     let path = "\(folder)/\(TransferFileName.record(id).text)"
     let bytes = try wrapping { () throws(SystemError) in
-      try File.content(of: path, byteCountMax: TransferFormat.recordBytesMax)
+      // An error of `open` doesn't tell whether the name leads to a file of this store.
+      try File.isOwn(path) ? try File.content(of: path, byteCountMax: TransferFormat.recordBytesMax) : nil
     }
     return bytes.flatMap { TransferRecordContent($0, id: id) }
   }
@@ -109,9 +111,9 @@ package final class TransferStore: Sendable {
 }
 
 extension File {
-  /// Reads the file at `path`. Returns nil if it has more than `byteCountMax` bytes.
+  /// Reads the file at `path`, which this program has created. Returns nil if it has more than `byteCountMax` bytes.
   static func content(of path: String, byteCountMax: Int) throws(SystemError) -> [UInt8]? {
-    let file = try File(reading: path)
+    let file = try File(readingOwn: path)
     guard let count = Int(exactly: try file.byteCount()), count <= byteCountMax else { return nil }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count)

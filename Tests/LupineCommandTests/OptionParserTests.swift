@@ -32,6 +32,14 @@ struct OptionParserTests {
     #expect(try options("--request=PUT", "--output=f", "--inc") == wanted)
   }
 
+  @Test("--insecure doesn't turn verification off for a proxy, and --proxy-insecure doesn't for a server")
+  func verification() throws {
+    let server = try EngineConfiguration(try options("--insecure"))
+    #expect(server.tls.verification == .none && server.proxyVerification == .full)
+    let proxy = try EngineConfiguration(try options("--proxy-insecure"))
+    #expect(proxy.tls.verification == .full && proxy.proxyVerification == .none)
+  }
+
   @Test("command-line options may follow the URL, and -- ends the options")
   func order() throws {
     guard case .transfer(_, let options) = try OptionParser.parse(["lupine", "http://a/", "-i"]) else {

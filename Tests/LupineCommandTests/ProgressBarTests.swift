@@ -51,9 +51,4 @@ struct ProgressBarTests {
   func units(count: UInt64, text: String) {
     #expect(count.bytesText == text)
   }
-
-  @Test("the command escapes control characters received from a peer before it prints them")
-  func printable() {
-    #expect("a\u{1B}[2Jb\r\nc\u{9B}é".printable == "a\\u{1b}[2Jb\\u{d}\\u{a}c\\u{9b}é")
-  }
 }

@@ -34,6 +34,24 @@ struct ReportTests {
     #expect(lines[expected.count + 1] == "* redirected to GET \(server.url)/b")
   }
 
+  @Test("the command escapes text from a server that could control a terminal, with -i, with -v and in errors")
+  func hostileText() async throws {
+    // U+009B and U+202E; the server sends each scalar as a byte.
+    let (control, override) = ("\u{C2}\u{9B}2J", "\u{E2}\u{80}\u{AE}")
+    let head =
+      "HTTP/1.1 404 a\(control)\r\nX: b\(control)\(override)\tc\r\nContent-Length: 2\r\nConnection: close\r\n\r\n"
+    let server = try CannedServer(replies: [head + "ok", head + "ok", head + "ok"])
+    let included = try await lupine(["-i", server.url])
+    #expect(
+      included.output == #"HTTP/1.1 404 a\u{9b}2J"# + "\r\n" + #"X: b\u{9b}2J\u{202e}"# + "\tc\r\n"
+        + "Content-Length: 2\r\nConnection: close\r\n\r\nok")
+    let failing = try await lupine(["-f", server.url])
+    #expect(failing.errors.contains(#"responded with 404 a\u{9b}2J"#))
+    let verbose = try await lupine(["-v", server.url])
+    #expect(verbose.errors.contains(#"< HTTP/1.1 404 a\u{9b}2J"#))
+    #expect(verbose.errors.contains(#"< X: b\u{9b}2J\u{202e}"#))
+  }
+
   @Test("the command's verbose output hides the value of each field with credentials, whatever the case of its name")
   func hiddenFields() {
     let names = [

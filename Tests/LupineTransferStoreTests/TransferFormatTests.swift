@@ -10,7 +10,7 @@ import Testing
     TransferRecordContent(description: .sample, progress: TransferProgress(), sequence: 0),
     TransferRecordContent(
       description: .upload, progress: TransferProgress(stage: .answered, status: 200, byteCount: 7, startedAt: -1),
-      sequence: .max),
+      sequence: TransferFormat.sequenceMax - 1),
   ]
 
   @Test("a background transfer's record decodes to the description and progress that were encoded", arguments: contents)
@@ -76,6 +76,25 @@ import Testing
       bytes.replaceSubrange(start..<start + count, with: after.slot(id: 7).prefix(count))
       let expected = count == TransferFormat.slotByteCount ? after : before
       #expect(TransferRecordContent(bytes, id: 7) == expected)
+    }
+  }
+
+  @Test("the transfer store refuses a record whose number of changes could overflow")
+  func changeCount() throws {
+    func content(_ sequence: UInt64) -> TransferRecordContent {
+      TransferRecordContent(description: .sample, progress: TransferProgress(), sequence: sequence)
+    }
+    let greatest = content(TransferFormat.sequenceMax)
+    #expect(TransferRecordContent(greatest.bytes(id: 7), id: 7) == greatest)
+    for sequence in [TransferFormat.sequenceMax + 1, .max - 1, .max] {
+      #expect(TransferRecordContent(content(sequence).bytes(id: 7), id: 7) == nil)
+      // The other slot is valid, but it isn't the latest one.
+      var bytes = content(sequence).bytes(id: 7)
+      let earlier = content(sequence % 2 == 0 ? 1 : 2)
+      let start =
+        bytes.count - (TransferFormat.slotCount - earlier.slotIndex) * TransferFormat.slotByteCount
+      bytes.replaceSubrange(start..<start + TransferFormat.slotByteCount, with: earlier.slot(id: 7))
+      #expect(TransferRecordContent(bytes, id: 7) == nil)
     }
   }
 

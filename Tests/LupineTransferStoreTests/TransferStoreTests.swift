@@ -125,6 +125,80 @@ import Testing
     #expect(folder.names == [TransferFileName.record(2).text, "lock"])
   }
 
+  @Test(
+    "a forged record with the greatest number of changes is dropped, and a record below the limit can still be changed")
+  func changeCount() throws {
+    let folder = StoreFolder()
+    try open(folder).close()
+    for (id, sequence) in [(1, TransferFormat.sequenceMax), (2, .max - 1), (3, .max)] as [(UInt64, UInt64)] {
+      let content = TransferRecordContent(description: .sample, progress: TransferProgress(), sequence: sequence)
+      try folder.write(content.bytes(id: id), to: TransferFileName.record(id).text)
+    }
+    let store = try open(folder)
+    #expect(store.damagedIDs == [2, 3] && store.recovered.map(\.id) == [1])
+    for stage in [TransferProgress.Stage.running, .finished] { try store.recovered[0].mark { $0.stage = stage } }
+    #expect(store.recovered[0].progress.stage == .finished)
+  }
+
+  @Test("a link, FIFO, folder or device that is named like a record is dropped alone, and the other records are kept")
+  func foreignRecords() throws {
+    let folder = StoreFolder()
+    let store = try open(folder)
+    for id in [1, 2] as [UInt64] { _ = try store.create(id: id, .sample) }
+    store.close()
+    func path(_ id: UInt64) -> String { "\(folder.path)/\(TransferFileName.record(id).text)" }
+    let elsewhere = "\(folder.path)-elsewhere"
+    try #require(rename(path(1), elsewhere) == 0)
+    defer { unlink(elsewhere) }
+    // The link leads to a valid record of the same task.
+    try #require(symlink(elsewhere, path(1)) == 0)
+    try #require(symlink("/nonexistent/lupine", path(3)) == 0)
+    try #require(symlink(path(4), path(4)) == 0)
+    try #require(mkfifo(path(5), 0o600) == 0)
+    try #require(mkdir(path(6), 0o700) == 0)
+    defer { rmdir(path(6)) }
+    // Another name of the first file, whose content belongs to task 1.
+    try #require(link(elsewhere, path(7)) == 0)
+    var expected: [UInt64] = [1, 3, 4, 5, 6, 7]
+    // Only some users may create devices.
+    if mknod(path(8), S_IFCHR | 0o600, 0x103) == 0 { expected.append(8) }
+    let later = try open(folder)
+    #expect(later.damagedIDs == expected && later.recovered.map(\.id) == [2])
+    #expect(folder.names == [TransferFileName.record(2).text, TransferFileName.record(6).text, "lock"])
+    #expect(File.exists(elsewhere))
+  }
+
+  @Test("a recorded body or response head that is a link to another file isn't used")
+  func linkedBody() throws {
+    let folder = StoreFolder()
+    let store = try open(folder)
+    defer { store.close() }
+    let secret = "\(folder.path)-secret"
+    let file = try WritableFile(creating: secret)
+    try file.write([1, 2, 3].span, at: 0)
+    try file.close()
+    defer { unlink(secret) }
+    for (id, description) in [(1, TransferDescription.sample), (2, .upload)] as [(UInt64, TransferDescription)] {
+      let finished = TransferProgress(stage: .finished, status: 200, byteCount: 3, startedAt: 1)
+      let record = try store.create(id: id, description, finished)
+      try record.setAnswer(.sample)
+      for isSymbolic in [true, false] {
+        try #require((isSymbolic ? symlink : link)(secret, record.bodyPath) == 0)
+        #expect(throws: TransferStoreError.self) { try record.bodyByteCount() }
+        #expect(record.recovery() == (id == 1 ? .start : .answerLost))
+        try record.removeBody()
+      }
+      try folder.write([1, 2, 3], to: TransferFileName.body(id).text)
+      #expect(record.recovery() == .deliver)
+      let answer = "\(folder.path)/\(TransferFileName.answer(id).text)"
+      try #require(rename(answer, "\(folder.path)-answer") == 0)
+      defer { unlink("\(folder.path)-answer") }
+      try #require(symlink("\(folder.path)-answer", answer) == 0)
+      #expect(record.answer == nil)
+    }
+    #expect(File.exists(secret))
+  }
+
   @Test("the transfer store deletes its own files that belong to no record, and doesn't touch other files")
   func leftovers() throws {
     let folder = StoreFolder()

@@ -13,10 +13,11 @@ public protocol URLConvertible {
 }
 
 extension String: URLConvertible {
-  /// Returns the URL in this string, or throws `AFError.invalidURL(url:)` if it isn't a URL.
+  /// Returns the URL in this string, or throws `AFError.invalidURL(url:)` if it isn't a URL, or if there is a backslash before
+  /// the URL's path, where browsers would read a different host.
   @_disfavoredOverload
   public func asURL() throws -> URL {
-    guard let url = URL(string: self) else { throw AFError.invalidURL(url: self) }
+    guard let url = URL(unambiguous: self) else { throw AFError.invalidURL(url: self) }
     return url
   }
 }

@@ -8,7 +8,7 @@ extension Request: CustomStringConvertible {
   /// The request's method, its URL and, after the response has arrived, the status code.
   public var description: String {
     [
-      request?.httpMethod, request?.url?.absoluteString, response.map { "(\($0.statusCode))" },
+      request?.httpMethod, request?.url.map(ReadableText.url), response.map { "(\($0.statusCode))" },
     ].compactMap(\.self).joined(separator: " ")
   }
 }

@@ -93,22 +93,21 @@ extension DataResponse: Sendable where Value: Sendable {}
 
 extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
   /// A textual description of the result, including its value or error.
-  public var description: String { result.debugDescription }
+  public var description: String { ReadableText.lines(result.debugDescription) }
 
   /// A textual description of the request, the response, the body, the result and the timeline.
   public var debugDescription: String {
     let body = data.map { String(decoding: $0, as: UTF8.self) } ?? "None"
-    return
-      (Self.lines(request, response) + ["[Response Body]: \(body)", "[Result]: \(result)", "[Timeline]: \(timeline)"])
-      .joined(separator: "\n")
+    let result = ["[Response Body]: \(body)", "[Result]: \(result)", "[Timeline]: \(timeline)"]
+    return ReadableText.lines((Self.lines(request, response) + result).joined(separator: "\n"))
   }
 
   /// Returns the lines of a description that are about a request and a response head.
   static func lines(_ request: URLRequest?, _ response: HTTPURLResponse?) -> [String] {
-    let requestText = request.map { "\($0.httpMethod ?? "GET") \($0.url?.absoluteString ?? "without a URL")" }
+    let requestText = request.map { "\($0.httpMethod ?? "GET") \(ReadableText.url($0.url))" }
     let requestBody = request?.httpBody.map { String(decoding: $0, as: UTF8.self) }
-    let fields = (response?.allHeaderFields ?? [:]).map { "\($0.key): \($0.value)" }.sorted()
-    let head = response.map { ["\($0.statusCode)"] + fields.map { "  \($0)" } }
+    let fields = (response?.allHeaderFields ?? [:]).map { (name: "\($0.key)", value: "\($0.value)") }
+    let head = response.map { ["\($0.statusCode)"] + ReadableText.fields(fields).sorted() }
     return [
       "[Request]: \(requestText ?? "nil")", "[Request Body]: \(requestBody ?? "None")",
       "[Response]: \(head?.joined(separator: "\n") ?? "nil")",

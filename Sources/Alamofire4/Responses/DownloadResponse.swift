@@ -112,7 +112,7 @@ extension DownloadResponse: Sendable where Value: Sendable {}
 
 extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertible {
   /// A textual description of the result, including its value or error.
-  public var description: String { result.debugDescription }
+  public var description: String { ReadableText.lines(result.debugDescription) }
 
   /// A textual description of the request, the response, the file, the result and the timeline.
   public var debugDescription: String {
@@ -120,6 +120,6 @@ extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertibl
       "[TemporaryURL]: \(temporaryURL?.path ?? "nil")", "[DestinationURL]: \(destinationURL?.path ?? "nil")",
       "[ResumeData]: \(resumeData.map { "\($0)" } ?? "None")", "[Result]: \(result)", "[Timeline]: \(timeline)",
     ]
-    return (DataResponse<Value>.lines(request, response) + file).joined(separator: "\n")
+    return ReadableText.lines((DataResponse<Value>.lines(request, response) + file).joined(separator: "\n"))
   }
 }

@@ -37,8 +37,8 @@ package func cURLDescription(
   var headers = configurationHeaders
   for header in request.headers { headers.update(header) }
   if let cookies {
-    // curl ignores -b if there is a Cookie field, and treats a value without "=" as a file name.
-    if headers["Cookie"] == nil, cookies.utf8.contains(UInt8(ascii: "=")) {
+    // curl ignores -b if there is a Cookie field, and treats a value without "=", or the text after an @, as a file name.
+    if headers["Cookie"] == nil, cookies.utf8.contains(UInt8(ascii: "=")), cookies.utf8.first != UInt8(ascii: "@") {
       parts.append("-b \(shellWord(cookies))")
     } else {
       headers.update(name: "Cookie", value: cookies)
@@ -91,11 +91,12 @@ private func bodyOption(_ body: Data) -> String {
   return "\(isFileName ? "--data-raw" : "--data-binary") $'\(escaped(body, by: ansiCEscape))'"
 }
 
-/// Returns `text` as one bash word: in double quotes, or in `$'…'` if it has control characters, which a terminal would
-/// interpret.
+/// Returns `text` as one bash word: in double quotes, or in `$'…'` if it has tabs or other characters that a terminal would
+/// interpret, except for line feeds.
 private func shellWord(_ text: String) -> String {
-  let hasControls = text.utf8.contains { ($0 < 0x20 && $0 != UInt8(ascii: "\n")) || $0 == 0x7F }
-  if hasControls { return "$'\(escaped(text.utf8, by: ansiCEscape))'" }
+  if text.unicodeScalars.contains(where: { (ReadableText.controlsTerminal($0) && $0 != "\n") || $0 == "\t" }) {
+    return "$'\(escaped(text.utf8, by: ansiCEscape))'"
+  }
 
   var word = "\""
   for scalar in text.unicodeScalars {

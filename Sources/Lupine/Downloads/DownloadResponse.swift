@@ -112,7 +112,7 @@ extension DownloadResponse where Failure == AFError {
 
 extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertible {
   /// A textual description of the result, including its value or error.
-  public var description: String { "\(result)" }
+  public var description: String { ReadableText.lines("\(result)") }
 
   /// A textual description of the request, the response, the file, the resume data, the durations and the result, on separate
   /// lines.
@@ -127,7 +127,7 @@ extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertibl
     }
     if let response {
       lines.append("response: \(response.statusCode)")
-      if let advice = response.authenticationAdvice { lines.append("authentication: \(advice)") }
+      if let advice = response.authenticationAdvice { lines.append("authentication: \(ReadableText.lines(advice))") }
       lines += ReadableText.fields(response.headers.sorted())
     } else {
       lines.append("response: none")
@@ -136,7 +136,7 @@ extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertibl
     lines.append("resume data: \(resumeData.map { "\($0.count) bytes" } ?? "none")")
     if let duration = metrics?.taskInterval.duration { lines.append("network: \(duration) s") }
     lines.append("serialization: \(serializationDuration) s")
-    lines.append("result: \(result)")
+    lines.append("result: \(description)")
     return lines.joined(separator: "\n")
   }
 }

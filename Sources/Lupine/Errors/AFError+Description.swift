@@ -1,6 +1,7 @@
 // AFError+Description: the descriptions of `AFError`, which state what happened, where, and how to correct it.
 
 public import Foundation
+import LupineURLSession
 
 /// An error whose description ends with a remedy. An error that wraps it doesn't add another remedy to its own description.
 protocol RemedyStating: Error {}
@@ -168,7 +169,7 @@ extension AFError.ResponseValidationFailureReason {
       "The response has no Content-Type; acceptable types are \(types.joined(separator: ", ")). "
         + "Add */* to the acceptable types to allow responses without a Content-Type."
     case .unacceptableContentType(let types, let type):
-      "Unacceptable content type \(type); acceptable types are \(types.joined(separator: ", ")). "
+      "Unacceptable content type \(ReadableText.line(type)); acceptable types are \(types.joined(separator: ", ")). "
         + "If the response is correct, add its type to the acceptable types."
     case .unacceptableStatusCode(401):
       "Unacceptable status code 401: the server requires a credential, or rejected the one that it received. "

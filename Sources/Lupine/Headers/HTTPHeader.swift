@@ -1,6 +1,7 @@
 // `HTTPHeader`: one header field (RFC 9110 §5), with constructors for common request fields.
 
 import Foundation
+import LupineURLSession
 
 /// A header field: a name and a value. ``HTTPHeaders`` compares names without regard to ASCII case.
 public struct HTTPHeader: Hashable, Sendable {
@@ -22,9 +23,9 @@ public struct HTTPHeader: Hashable, Sendable {
 }
 
 extension HTTPHeader: CustomStringConvertible {
-  /// The header field as `name: value`.
+  /// The header field as `name: value`. Characters that could control a terminal are escaped.
   public var description: String {
-    "\(name): \(value)"
+    ReadableText.line("\(name): \(value)")
   }
 }
 

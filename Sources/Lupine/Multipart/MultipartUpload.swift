@@ -54,17 +54,22 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
 
 /// The directory of the temporary files to which multipart forms are encoded.
 package enum MultipartFolder {
-  /// Creates a directory that belongs to the current user, and returns its URL. If a directory with the default name belongs to
-  /// another user, as in a shared temporary directory, uses another name.
+  /// The name of the directory that is used if other users have created those with the predictable names. Nobody can guess it.
+  private static let randomName = "org.alamofire.manager.\(UUID().uuidString)"
+
+  /// Creates a directory that only the current user can change, and returns its URL. If a directory with the default name belongs
+  /// to another user, as in a shared temporary directory, uses another name.
   package static func make(_ fileManager: FileManager) throws -> URL {
     let base = fileManager.temporaryDirectory
     var failure: any Error = CocoaError(.fileWriteNoPermission, userInfo: [NSFilePathErrorKey: base.path])
-    for name in ["org.alamofire.manager", "org.alamofire.manager.\(geteuid())"] {
+    for name in ["org.alamofire.manager", "org.alamofire.manager.\(geteuid())", randomName] {
       let outer = base.appendingPathComponent(name, isDirectory: true)
       let inner = outer.appendingPathComponent("multipart.form.data", isDirectory: true)
       do {
-        try fileManager.createDirectory(
-          at: inner, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        for folder in [outer, inner] {
+          try fileManager.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        }
         if try isOwn(outer, fileManager), try isOwn(inner, fileManager) { return inner }
       } catch {
         failure = error
@@ -73,11 +78,16 @@ package enum MultipartFolder {
     throw failure
   }
 
+  /// The permissions of the group and of other users to write.
+  private static let othersWriteMask: UInt32 = 0o022
+
   private static func isOwn(_ folder: URL, _ fileManager: FileManager) throws -> Bool {
     // attributesOfItem returns the attributes of a symbolic link, not of its target.
     let attributes = try fileManager.attributesOfItem(atPath: folder.path)
     let owner = attributes[.ownerAccountID] as? NSNumber
+    let mode = (attributes[.posixPermissions] as? NSNumber)?.uint32Value ?? othersWriteMask
     return attributes[.type] as? FileAttributeType == .typeDirectory && owner?.uint32Value == geteuid()
+      && mode & othersWriteMask == 0
   }
 }
 

@@ -14,9 +14,10 @@ public protocol URLConvertible: Sendable {
 extension String: URLConvertible {
   /// Returns the URL in this string. Characters that a URL can't contain are percent-encoded.
   ///
-  /// - Throws: ``AFError/invalidURL(url:)`` if the string is empty or isn't a URL (RFC 3986).
+  /// - Throws: ``AFError/invalidURL(url:)`` if the string is empty or isn't a URL (RFC 3986), or if there is a backslash before the
+  ///   URL's path, where browsers would read a different host.
   public func asURL() throws -> URL {
-    guard let url = URL(string: self) else { throw AFError.invalidURL(url: self) }
+    guard let url = URL(unambiguous: self) else { throw AFError.invalidURL(url: self) }
     return url
   }
 }

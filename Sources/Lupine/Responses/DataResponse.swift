@@ -106,7 +106,7 @@ extension DataResponse where Failure == AFError {
 
 extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
   /// A textual description of the result, including its value or error.
-  public var description: String { "\(result)" }
+  public var description: String { ReadableText.lines("\(result)") }
 
   /// A textual description of the request, the response, their bodies, the durations and the result, on separate lines.
   public var debugDescription: String {
@@ -120,7 +120,7 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
     }
     if let response {
       lines.append("response: \(response.statusCode)")
-      if let advice = response.authenticationAdvice { lines.append("authentication: \(advice)") }
+      if let advice = response.authenticationAdvice { lines.append("authentication: \(ReadableText.lines(advice))") }
       lines += ReadableText.fields(response.headers.sorted())
       lines.append("response body: \(ReadableText.body(data, response.headers))")
     } else {
@@ -128,7 +128,7 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
     }
     if let duration = metrics?.taskInterval.duration { lines.append("network: \(duration) s") }
     lines.append("serialization: \(serializationDuration) s")
-    lines.append("result: \(result)")
+    lines.append("result: \(description)")
     return lines.joined(separator: "\n")
   }
 }

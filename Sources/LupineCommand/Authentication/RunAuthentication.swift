@@ -108,9 +108,11 @@ final class RunAuthentication: Sendable {
   private func firstCredential(for uri: URI) -> (PasswordCredential?, isOfURL: Bool) {
     if let login = options.login { return (login, false) }
     let host = uri.origin.host
-    guard let given = uri.login, !options.netrc.takesPrecedence else { return (netrc?.login(for: host), false) }
-    if !given.hasPassword, let found = netrc?.login(for: host, user: given.credential.user) { return (found, false) }
-    return (given.credential, true)
+    guard let given = uri.login else { return (netrc?.login(for: host), false) }
+    let precedes = options.netrc.takesPrecedence
+    // The file's password belongs to the user that the entry names. For another user, it must not be sent.
+    let found = precedes || !given.hasPassword ? netrc?.login(for: host, user: given.credential.user) : nil
+    return found != nil || precedes ? (found, false) : (given.credential, true)
   }
 
   private func add(_ credential: PasswordCredential, to request: inout EngineRequest, via proxy: Proxy?) {

@@ -11,6 +11,7 @@ extension EngineConfiguration {
     tls = try TLSConfiguration(options)
     proxy = options.proxy
     if case .fixed(let given, _) = options.proxy { proxy = .fixed(given, bypass: ProxyBypass(Self.bypassVariable)) }
+    if options.skipsProxyVerification { proxyVerification = .none }
     resolver.overrides = options.overrides.inOrderOfPrecedence
     socket = options.socket
     socketPath = options.socketPath

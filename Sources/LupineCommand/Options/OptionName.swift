@@ -26,6 +26,7 @@ enum OptionName: String, CaseIterable {
   case proxyNTLM = "proxy-ntlm"
   case proxyNegotiate = "proxy-negotiate"
   case proxyAnyAuth = "proxy-anyauth"
+  case proxyInsecure = "proxy-insecure"
   case noProxy = "noproxy"
   case socks5
   case socks5Hostname = "socks5-hostname"
@@ -133,6 +134,7 @@ enum OptionName: String, CaseIterable {
     case .proxyNTLM: Form(nil, nil, "uses NTLMv2 with the proxy")
     case .proxyNegotiate: Form(nil, nil, "uses the Kerberos ticket of kinit with the proxy; pass any login")
     case .proxyAnyAuth: Form(nil, nil, "sends the proxy no login before its challenge, and uses its strongest scheme")
+    case .proxyInsecure: Form(nil, nil, "doesn't verify an https proxy: an attacker can read its credentials")
     case .noProxy: Form(nil, "LIST", "hosts to connect to directly; \"*\" means all; replaces NO_PROXY")
     case .socks5: Form(nil, "HOST[:PORT]", "uses a SOCKS 5 proxy; host names are resolved locally")
     case .socks5Hostname: Form(nil, "HOST[:PORT]", "uses a SOCKS 5 proxy, which resolves host names")

@@ -119,6 +119,7 @@ extension Options {
     case .caPath: trustRootsFolder = value
     case .revocationList: tls.revocationListFile = value
     case .insecure: skipsVerification = true
+    case .proxyInsecure: skipsProxyVerification = true
     case .certificate: identity.setCertificate(value)
     case .certificateType: identity.kind = try OptionValue.certificateKind(value)
     case .key: identity.keyPath = value

@@ -89,6 +89,7 @@ struct Options: Equatable {
   var trustRootsPath: String?
   var trustRootsFolder: String?
   var skipsVerification = false
+  var skipsProxyVerification = false
   var identity = IdentityFiles()
   /// The TLS versions, ciphers, groups and OCSP stapling. The other TLS settings are in the properties above.
   var tls = TLSConfiguration()

@@ -1,4 +1,4 @@
-// Quantities: formats numbers and escapes foreign text for display.
+// Quantities: formats numbers and columns for display.
 
 extension Duration {
   /// The duration in milliseconds with three decimals, such as "12.345".
@@ -35,19 +35,6 @@ extension UInt64 {
 }
 
 extension String {
-  /// The text with its control characters escaped, so that text from a peer can't control the terminal or add a line.
-  var printable: String {
-    var output = ""
-    for scalar in unicodeScalars {
-      if scalar.properties.generalCategory == .control {
-        output += "\\u{\(String(scalar.value, radix: 16))}"
-      } else {
-        output.unicodeScalars.append(scalar)
-      }
-    }
-    return output
-  }
-
   /// Returns the text, padded with trailing spaces to `width` characters.
   func padded(to width: Int) -> String {
     self + String(repeating: " ", count: max(width - count, 0))

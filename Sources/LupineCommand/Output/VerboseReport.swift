@@ -67,11 +67,11 @@ extension ResponseHead {
   /// The status line of the response without its line end, such as "HTTP/1.1 200 OK".
   var statusLine: String { "HTTP/1.\(minorVersion) \(status) \(reason)" }
 
-  /// The response head as received, but without white space around field values. Bytes of field names that aren't UTF-8 are
-  /// replaced.
+  /// The response head as received, but without white space around field values. Bytes that aren't UTF-8 are replaced, and
+  /// characters that could control a terminal are escaped.
   var text: String {
-    var text = statusLine + "\r\n"
-    for field in fields { text += "\(field.name): \(field.value)\r\n" }
+    var text = statusLine.printable + "\r\n"
+    for field in fields { text += "\(field.name): \(field.value)".printable + "\r\n" }
     return text + "\r\n"
   }
 }

@@ -32,15 +32,7 @@ public struct RedirectRule: Sendable, Hashable {
       throw EngineError(
         .tooManyRedirects, .receive, origin, cause: .maximum(countMax), progress: .responseBegan)
     }
-    let uri: URI
-    do {
-      uri = try request.uri.resolving(location)
-    } catch {
-      throw EngineError(.malformedResponse, .receive, origin, cause: .uri(error), progress: .responseBegan)
-    }
-    guard allowsDowngrade || origin.scheme == .http || uri.origin.scheme == .https else {
-      throw EngineError(.redirectRefused, .receive, origin, progress: .responseBegan)
-    }
+    let uri = try target(of: location, from: request.uri)
     var next = rewritten(request, after: head.status, staysAtOrigin: uri.origin == origin)
     next.uri = uri
     next.connectionDemand = nil
@@ -50,6 +42,25 @@ public struct RedirectRule: Sendable, Hashable {
       throw EngineError(.bodyNotReplayable, .receive, origin, progress: .responseBegan)
     }
     return next
+  }
+
+  /// Returns the URI to which a redirect of a request for `uri` leads. `reference` is the redirect's target, which may be relative
+  /// to `uri`.
+  ///
+  /// - Throws: `.redirectRefused` for a downgrade to http; `.malformedResponse` if the target isn't a URI that the engine can
+  ///   request, or is on another Unix socket.
+  package func target(of reference: String, from uri: URI) throws(EngineError) -> URI {
+    let origin = uri.origin
+    let target: URI
+    do {
+      target = try uri.resolving(reference)
+    } catch {
+      throw EngineError(.malformedResponse, .receive, origin, cause: .uri(error), progress: .responseBegan)
+    }
+    guard allowsDowngrade || origin.scheme == .http || target.origin.scheme == .https else {
+      throw EngineError(.redirectRefused, .receive, origin, progress: .responseBegan)
+    }
+    return target
   }
 
   /// Returns the value of the first Location field, or nil if there is none.

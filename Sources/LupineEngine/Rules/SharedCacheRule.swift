@@ -10,7 +10,7 @@ extension EngineConfiguration {
   package var hasOwnTrustOrRoute: Bool { tls.hasOwnTrust || hasOwnRoute }
 
   private var hasOwnRoute: Bool {
-    hasOwnProxy || resolver.resolver != nil || !resolver.overrides.isEmpty || addressPolicy != .all || socketPath != nil
+    hasOwnProxy || proxyVerification != .full || resolver.resolver != nil || !resolver.overrides.isEmpty || addressPolicy != .all || socketPath != nil
       || socket.localAddress != nil || socket.interface != nil
   }
 

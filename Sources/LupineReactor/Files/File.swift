@@ -23,23 +23,42 @@ package struct File: ~Copyable, Sendable {
   /// Opens a regular file for reading. Fails with EISDIR for a directory, and with EINVAL for any other kind of file, because
   /// reading it could block.
   package init(reading path: String) throws(SystemError) {
+    try self.init(path, flags: 0)
+  }
+
+  /// Opens a file that this program has created for reading. Fails with ELOOP for a symbolic link, and with EPERM for another
+  /// user's file or a file with several hard links, because they may lead to the content of a different file.
+  package init(readingOwn path: String) throws(SystemError) {
+    try self.init(path, flags: O_NOFOLLOW) { $0.isOwnFile }
+  }
+
+  private init(_ path: String, flags: CInt, accepts: (stat) -> Bool = { _ in true }) throws(SystemError) {
     // Without O_NONBLOCK, opening a FIFO waits for a writer.
-    let number = try SystemCall.run("open") { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+    let number = try SystemCall.run("open") { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags) }
     let descriptor = FileDescriptor(owning: number)
-    var status = stat()
-    _ = try SystemCall.run("fstat") { fstat(number, &status) }
+    let status = try Self.status(of: descriptor)
     let kind = status.st_mode & S_IFMT
     guard kind == S_IFREG else { throw SystemError(call: "open", code: kind == S_IFDIR ? EISDIR : EINVAL) }
+    guard accepts(status) else { throw SystemError(call: "open", code: EPERM) }
     self.path = path
     self.descriptor = descriptor
   }
 
-  /// Returns the file's current length in bytes.
-  package func byteCount() throws(SystemError) -> UInt64 {
+  /// Returns whether `path` names a file that `init(readingOwn:)` would read. False for a symbolic link, even to such a file.
+  package static func isOwn(_ path: String) throws(SystemError) -> Bool {
     var status = stat()
+    _ = try SystemCall.run("lstat") { lstat(path, &status) }
+    return status.isOwnFile
+  }
+
+  /// Returns the file's current length in bytes.
+  package func byteCount() throws(SystemError) -> UInt64 { UInt64(clamping: try Self.status(of: descriptor).st_size) }
+
+  private static func status(of descriptor: borrowing FileDescriptor) throws(SystemError) -> stat {
     let number = descriptor.number
+    var status = stat()
     _ = try SystemCall.run("fstat") { fstat(number, &status) }
-    return UInt64(clamping: status.st_size)
+    return status
   }
 
   /// Reads up to `countMax` bytes at `offset` and appends them to `output`. Returns the number of bytes read, which is 0 at the
@@ -58,6 +77,11 @@ package struct File: ~Copyable, Sendable {
       } ?? 0
     return count
   }
+}
+
+extension stat {
+  /// Whether the file is a regular file of this user with a single hard link.
+  var isOwnFile: Bool { st_mode & S_IFMT == S_IFREG && st_uid == geteuid() && st_nlink == 1 }
 }
 
 extension SystemError {

@@ -42,7 +42,7 @@ package struct WritableFile: ~Copyable, Sendable {
   init(checking descriptor: consuming FileDescriptor, path: String) throws(SystemError) {
     let status = try Self.status(of: descriptor)
     guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError(call: "open", code: EINVAL) }
-    guard status.st_uid == geteuid(), status.st_nlink == 1 else { throw SystemError(call: "open", code: EPERM) }
+    guard status.isOwnFile else { throw SystemError(call: "open", code: EPERM) }
     self.init(owning: descriptor, path: path, byteCountMax: try Self.sizeLimit())
   }
 

@@ -1,6 +1,7 @@
 // URLProtectionSpace: the part of a server or proxy for which one credential is valid (RFC 9110 §11.5).
 
 public import Foundation
+import LupineEngine
 
 // Unchecked because the class is open. All state is constant.
 /// The area in which a credential is valid: a realm of a server or proxy, with an authentication method.
@@ -148,7 +149,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
   /// A textual description of the protection space: the host, port, realm and authentication method.
   open override var description: String {
     let kind = proxyType.map { "\($0) proxy " } ?? `protocol`.map { "\($0) " } ?? ""
-    return "URLProtectionSpace(\(kind)\(host):\(port), realm: \(realm ?? "none"), \(authenticationMethod))"
+    return "URLProtectionSpace(\(kind)\(host):\(port), realm: \(realm ?? "none"), \(authenticationMethod))".printable
   }
 
   /// The DER-encoded distinguished names of the authorities from which the server accepts client certificates. Empty if the server

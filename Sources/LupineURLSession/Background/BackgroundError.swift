@@ -8,7 +8,7 @@ import LupineTransferStore
 /// The reason why a background session refuses a new task. The task then fails with a `URLError`, whereas Foundation would raise an
 /// exception.
 enum BackgroundRefusal {
-  case uploadFromMemory, uploadFromStream, completionHandler, bodyStream, connectionSettings
+  case uploadFromMemory, uploadFromStream, completionHandler, bodyStream, connectionSettings, localURL
 
   var error: URLError {
     let text =
@@ -21,6 +21,7 @@ enum BackgroundRefusal {
       case .connectionSettings:
         "A background session can't record the settings lupine.tls, lupine.proxy and lupine.hostOverrides of a single request. "
           + "Set them for the entire session, in URLSessionConfiguration.engine."
+      case .localURL: "Background sessions don't support file: and data: URLs. Use another session."
       }
     return URLError(.unsupportedURL, userInfo: [NSLocalizedDescriptionKey: text])
   }

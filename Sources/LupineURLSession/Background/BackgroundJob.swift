@@ -82,7 +82,8 @@ final class BackgroundJob: Sendable {
   ) -> BackgroundJob {
     do throws(URLError) {
       let store = try background.store.get()
-      guard request.url != nil else { throw noURL }
+      guard let url = request.url else { throw noURL }
+      guard !LocalContent.serves(url) else { throw BackgroundRefusal.localURL.error }
       guard request.lupine.isRecordable else { throw BackgroundRefusal.connectionSettings.error }
       let isSecret = background.options.settings.recordsCredentials ? nil : background.redirectRule.isBoundToOrigin
       guard let description = TransferDescription(kind, request, isSecret: isSecret) else {

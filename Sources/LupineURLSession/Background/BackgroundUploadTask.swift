@@ -165,7 +165,7 @@ extension BackgroundJob {
     // 64 KiB, the maximum that the engine reads from a socket at once.
     let pieceBytes = 64 * 1024
     do throws(SystemError) {
-      let file = try File(reading: record.bodyPath)
+      let file = try File(readingOwn: record.bodyPath)
       var offset: UInt64 = 0
       while offset < record.progress.byteCount {
         var piece: [UInt8] = []

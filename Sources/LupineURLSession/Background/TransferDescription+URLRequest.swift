@@ -38,6 +38,10 @@ extension TransferDescription {
     mainDocument = (isSecret == nil ? document : document?.withoutUserInfo)?.absoluteString
   }
 
+  /// Whether the recorded URL names a local file or contains the data itself. No session records such a request, so somebody else
+  /// has written the record.
+  var isLocal: Bool { URL(string: url).map { LocalContent.serves($0) } ?? false }
+
   /// The recorded request, with its options. Fields that the record omits are missing. Nil if the recorded URL can't be parsed.
   var request: URLRequest? {
     guard let url = URL(string: url) else { return nil }

@@ -111,11 +111,14 @@ extension URLSession {
     case .failure(let error): return invalidate(because: error)
     case .success(let opened): store = opened
     }
-    let records = store.recovered
-    let tasks = records.map { record -> (task: any BackgroundTask, record: TransferRecord) in
+    // A request for a local URL would deliver a file that this session hasn't created.
+    let unusable = store.recovered.filter(\.description.isLocal)
+    for record in unusable { record.remove() }
+    let tasks = store.recovered.filter { !$0.description.isLocal }.map {
+      record -> (task: any BackgroundTask, record: TransferRecord) in
       (add(makeTask(of: record, background)), record)
     }
-    let damaged = store.damagedIDs.map { id -> BackgroundDownloadTask in
+    let damaged = (store.damagedIDs + unusable.map(\.id)).map { id -> BackgroundDownloadTask in
       let error = URLError.damagedRecord(Int(id), in: store.folder)
       return add(BackgroundDownloadTask(self, nil, BackgroundJob(background, failing: error), identifier: Int(id)))
     }

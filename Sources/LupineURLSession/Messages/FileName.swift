@@ -4,8 +4,8 @@
 struct FileName {
   let string: String
 
-  /// Creates a file name from the last path component of the name that a server has suggested. Removes control characters. Returns
-  /// nil if the result, such as `..`, can't be the name of a file.
+  /// Creates a file name from the last path component of the name that a server has suggested. Removes invisible characters, and at
+  /// the start everything that isn't part of a plain name: dots, tildes and a drive letter. Returns nil if nothing remains.
   init?(suggested: String) {
     // The path is split at Unicode scalars. "/" with a combining mark is a Character that differs from "/", but the system still
     // sees a separator.
@@ -14,11 +14,37 @@ struct FileName {
       .split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }
       .last ?? Substring.UnicodeScalarView()
     var visible = String.UnicodeScalarView()
-    visible.append(contentsOf: component.filter { $0.properties.generalCategory != .control })
-    // The name is trimmed again, because shortening it may leave trailing blanks, or nothing but dots.
-    let name = Self.shortened(String(visible).trimmingBlanks).trimmingBlanks
-    guard !name.isEmpty, name != ".", name != ".." else { return nil }
+    visible.append(contentsOf: component.filter { !Self.isInvisible($0) })
+    // The name is trimmed again, because shortening it may leave trailing blanks.
+    let name = Self.shortened(Self.withoutPrefix(visible).trimmingBlanks).trimmingBlanks
+    guard !name.isEmpty else { return nil }
     string = name
+  }
+
+  /// Returns whether a character has no glyph, or moves others: control characters, bidirectional controls and other formatting
+  /// characters, line and paragraph separators, and fillers. They let a name look different from what it is, such as a program that
+  /// looks like a document.
+  private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: true
+    default: scalar.properties.isDefaultIgnorableCodePoint
+    }
+  }
+
+  /// Returns `name` without its leading blanks and dots, which would hide the file, without leading tildes, which a shell replaces
+  /// by a home folder, and without a drive letter such as `C:`.
+  private static func withoutPrefix(_ name: String.UnicodeScalarView) -> String {
+    var rest = name[...]
+    while let first = rest.first {
+      if " \t.~".unicodeScalars.contains(first) {
+        rest.removeFirst()
+      } else if first.isASCII, first.properties.isAlphabetic, rest.dropFirst().first == ":" {
+        rest.removeFirst(2)
+      } else {
+        break
+      }
+    }
+    return String(rest)
   }
 
   /// The maximum length of a file name in bytes: 255, which is NAME_MAX on Linux and the limit of all common file systems.

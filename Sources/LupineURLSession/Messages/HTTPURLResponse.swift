@@ -155,7 +155,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   /// A file name for the content: the name in `Content-Disposition`, or else the URL's last path component, or else `Unknown`.
   ///
   /// The parameter `filename*` takes precedence over `filename` (RFC 6266 §4.3). The name is always a single path component of at
-  /// most 255 bytes, and never `.` or `..`.
+  /// most 255 bytes. It has no invisible characters, such as those that change the direction of text, and begins neither with a dot
+  /// or a tilde nor with a drive letter such as `C:`.
   open override var suggestedFilename: String? {
     let disposition = last("Content-Disposition").map(ParameterizedValue.init)
     let named = [disposition?.extendedParameter("filename"), disposition?.parameter("filename")].lazy

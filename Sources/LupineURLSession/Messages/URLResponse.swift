@@ -1,6 +1,7 @@
 // URLResponse: the properties of a response in any protocol: its URL, and the type and length of its content.
 
 public import Foundation
+import LupineEngine
 
 // Unchecked because the class is open. All state is constant.
 /// The head of a response, without the body: its URL, and the type and length of its content.
@@ -98,13 +99,14 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
 
   /// A textual description of the response: the URL, the media type and the length, if known.
   open override var description: String {
-    "\(type(of: self)): \(ReadableText.url(url)), \(mimeType ?? "no media type"), "
+    "\(type(of: self)): \(ReadableText.url(url)), \((mimeType ?? "no media type").printable), "
       + ReadableText.bytes(expectedContentLength)
   }
 
   /// A file name for the content: the name that the server suggests, or else the URL's last path component, or else `Unknown`.
   ///
-  /// The file name is always a single path component of at most 255 bytes, and never `.` or `..`.
+  /// The file name is always a single path component of at most 255 bytes. It has no invisible characters, such as those that change
+  /// the direction of text, and begins neither with a dot or a tilde nor with a drive letter such as `C:`.
   open var suggestedFilename: String? {
     url.flatMap { FileName(suggested: $0.lastPathComponent)?.string } ?? "Unknown"
   }

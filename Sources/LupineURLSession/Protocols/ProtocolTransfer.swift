@@ -314,7 +314,8 @@ final class ProtocolTransfer: TaskTransfer {
       if !present(head, to: task) { state.withLock { $0.isWaiting = false } }
       return advance()
     }
-    if let refusal = redirect.refusal(of: chosen) { return complete(refusal) }
+    let proposal = redirect.proposal(after: history.httpURL(before: sent), task.redirectRule)
+    if let refusal = proposal.refusal(of: chosen.url) { return complete(URLError(refusal, url: sent.url)) }
     let limited = task.redirectRule.limited(chosen, after: redirect.request)
     do {
       let next = try task.makeTransfer(afterRedirectTo: limited, from: sent, history)

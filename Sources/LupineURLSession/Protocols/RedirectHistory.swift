@@ -12,19 +12,27 @@ struct RedirectHistory: Sendable {
   /// Whether any redirect has led to another origin. If true, the session doesn't add the fields that its redirect rule binds to an
   /// origin, such as Authorization.
   var hasLeftOrigin = false
-  /// Whether any earlier request was for an `http` or `https` URL. If true, redirects to a local file are refused.
-  var hasUsedHTTP = false
+  /// The URL of the latest earlier request for an `http` or `https` URL, or nil if there was none. Its server may have caused the
+  /// later redirects, so they must be permitted for a redirect of this server.
+  var httpURL: URL?
   /// Whether the session's client certificate may be presented to the request's origin.
   var presentsIdentity = true
   /// Whether the redirected request must have the task's body. False if a redirect has removed or replaced the body.
   var keepsBody = true
+
+  /// Whether any earlier request was for an `http` or `https` URL. If true, redirects to a local file are refused.
+  var hasUsedHTTP: Bool { httpURL != nil }
+
+  /// Returns the URL of the latest request for an `http` or `https` URL: that of `sent`, which follows the redirects of this
+  /// history, or of an earlier request. Returns nil if there was no such request.
+  func httpURL(before sent: URLRequest) -> URL? { sent.isForHTTP ? sent.url : httpURL }
 
   /// Adds a redirect to the history. `sent` is the request that was redirected, and `next` the request that follows.
   mutating func add(from sent: URLRequest, to next: URLRequest) {
     count += 1
     let (origin, nextOrigin) = (sent.origin, next.origin)
     if !next.hasSameOrigin(as: sent) { hasLeftOrigin = true }
-    if sent.isForHTTP { hasUsedHTTP = true }
+    httpURL = httpURL(before: sent)
     if let origin, let nextOrigin {
       presentsIdentity = presentsIdentity && RedirectRule.keepsIdentity(from: origin, to: nextOrigin)
     } else {

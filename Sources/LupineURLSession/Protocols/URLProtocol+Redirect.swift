@@ -11,18 +11,14 @@ extension ProtocolTransfer {
     let response: URLResponse
     /// The body of the redirect response, which the task receives if it doesn't follow the redirect.
     var body = Data()
-    /// The error if the session's redirect rule refuses the redirect. Nil if the rule permits the redirect.
-    var refusal: URLError?
+    /// The error with which the redirect rule has refused the redirect because of its response. Nil if the rule has permitted the
+    /// response's redirect, or doesn't know the response.
+    var refusal: EngineError?
 
-    /// Returns the error with which the task fails because the redirect rule refuses `chosen`, the request that the session's
-    /// delegate has chosen for the redirect. The rule refuses it for the same reason as the proposed request, if their URLs are
-    /// equal or if both lead from https to http. Returns nil if the task may send `chosen`.
-    func refusal(of chosen: URLRequest) -> URLError? {
-      guard let refusal else { return nil }
-      let isForItsScheme =
-        refusal.code == .redirectToNonExistentLocation
-        && chosen.url?.scheme?.lowercased() == request.url?.scheme?.lowercased()
-      return chosen.url == request.url || isForItsScheme ? refusal : nil
+    /// Returns the redirect as the task's delegate decides about it. `sent` is the URL of the latest request for an `http` or
+    /// `https` URL, or nil if there was none.
+    func proposal(after sent: URL?, _ rule: RedirectRule) -> RedirectProposal {
+      refusal.map { RedirectProposal(request.url, refusal: $0) } ?? RedirectProposal(request.url, after: sent, rule)
     }
   }
 }
@@ -50,15 +46,15 @@ extension URLProtocol {
       guard let next = try rule.next(after: head, to: sent, count: 0) else { return false }
       report(.init(request: request.redirectedWithCredential(to: next), response: response, body: body), to: client)
     } catch {
-      let failure = URLError(error, url: url)
-      guard let location = head.fields.first("Location"), let target = URL(string: location, relativeTo: url) else {
-        client.urlProtocol(self, didFailWithError: failure)
+      guard let location = head.fields.first("Location"), let target = URL(unambiguous: location, relativeTo: url)
+      else {
+        client.urlProtocol(self, didFailWithError: URLError(error, url: url))
         return true
       }
       let next = rule.rewritten(sent, after: head.status, staysAtOrigin: false)
       var proposed = request.redirectedWithCredential(to: next)
       proposed.url = target.absoluteURL
-      report(.init(request: proposed, response: response, body: body, refusal: failure), to: client)
+      report(.init(request: proposed, response: response, body: body, refusal: error), to: client)
     }
     return true
   }

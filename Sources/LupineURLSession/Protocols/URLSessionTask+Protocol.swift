@@ -71,7 +71,7 @@ extension URLSessionTask {
     guard let session else { return }
     // The redirect may have led to another origin. If a server's redirect keeps the method, the body is kept too (RFC 9110 §15.4).
     let history = RedirectHistory(
-      count: count, hasLeftOrigin: true, hasUsedHTTP: true, presentsIdentity: false,
+      count: count, hasLeftOrigin: true, httpURL: transfer?.currentRequest.url, presentsIdentity: false,
       keepsBody: request.httpMethod == firstRequest?.httpMethod && !isBodyReplaced(in: request))
     do {
       let next =

@@ -266,7 +266,10 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   /// sent only to the first origin, no matter whether a request or ``httpAdditionalHeaders`` sets it.
   open var redirectRule: RedirectRule {
     get { snapshot.redirectRule }
-    set { state.withLock { $0.redirectRule = newValue } }
+    set {
+      ReadableText.hideFields(newValue.secretFields)
+      state.withLock { $0.redirectRule = newValue }
+    }
   }
 
   /// The header fields that the session adds to each request that doesn't already have them. Nil by default.

@@ -1,7 +1,9 @@
-// ReadableText: formats URLs, fields, bodies, counts and durations for descriptions. Passwords
-// are omitted, because descriptions are logged.
+// ReadableText: formats URLs, fields, bodies, counts and durations for descriptions. Passwords are omitted and characters that
+// could control a terminal are escaped, because descriptions are logged.
 
 package import Foundation
+import LupineEngine
+import Synchronization
 
 package enum ReadableText {
   /// The maximum size, in bytes, of a body whose text is included in a description: 100,000, as in Alamofire. For a longer body,
@@ -11,7 +13,7 @@ package enum ReadableText {
   /// Returns the URL as text, without its user information (RFC 3986 §3.2.1), which may contain a password. If `url` is nil,
   /// returns "(no URL)".
   package static func url(_ url: URL?) -> String {
-    guard let text = url?.absoluteString else { return "(no URL)" }
+    guard let text = url?.absoluteString.printable else { return "(no URL)" }
     // Searches Unicode scalars, because a delimiter with a combining mark is a Character that differs from the delimiter.
     let scalars = text.unicodeScalars
     // URI = scheme ":" "//" [ userinfo "@" ] host … (RFC 3986 §3)
@@ -26,18 +28,42 @@ package enum ReadableText {
 
   /// Returns the method and the URL of a request as text, such as `GET https://example.com/`.
   package static func request(_ request: URLRequest) -> String {
-    "\(request.httpMethod ?? "(no method)") \(url(request.url))"
+    "\((request.httpMethod ?? "(no method)").printable) \(url(request.url))"
   }
 
-  /// Returns an indented line of text for each field. In a field with credentials, only the authentication scheme is included, and
-  /// nothing if the value has a single word, which may be a token without a scheme.
+  /// Returns an indented line of text for each field. The values of fields with credentials and cookies, and of those that any
+  /// session's redirect rule declares secret, aren't included. Of Authorization, the authentication scheme is included, unless the
+  /// value has a single word, which may be a token without a scheme.
   package static func fields(_ fields: [(name: String, value: String)]) -> [String] {
-    fields.map { name, value in
-      guard ["authorization", "proxy-authorization"].contains(name.lowercased()) else { return "  \(name): \(value)" }
-      let words = value.split(separator: " ", maxSplits: 1)
-      return "  \(name): \(words.count == 2 ? "\(words[0]) " : "")(not shown)"
+    let secret = secretNames.withLock { $0 }
+    return fields.map { name, value in
+      let known = name.lowercased()
+      guard secret.contains(known) else { return "  " + "\(name): \(value)".printable }
+      let words = known.hasSuffix("authorization") ? value.split(separator: " ", maxSplits: 1) : []
+      return "  " + "\(name): \(words.count == 2 ? "\(words[0]) " : "")(not shown)".printable
     }
   }
+
+  /// The names, in lowercase, of the fields whose values aren't included in descriptions. A description doesn't know the session to
+  /// which it belongs, so the set contains the names that any session of the process has declared secret.
+  private static let secretNames = Mutex<Set<String>>([
+    "authorization", "proxy-authorization", "authentication-info", "proxy-authentication-info", "cookie", "cookie2",
+    "set-cookie", "set-cookie2",
+  ])
+
+  /// Omits the values of the fields with these names from all later descriptions.
+  static func hideFields(_ names: Set<String>) {
+    secretNames.withLock { $0.formUnion(names.map { $0.lowercased() }) }
+  }
+
+  /// Returns `text` as one line that can't control a terminal.
+  package static func line(_ text: String) -> String { text.printable }
+
+  /// Whether a terminal may interpret the character, or show the text around it differently.
+  package static func controlsTerminal(_ scalar: Unicode.Scalar) -> Bool { scalar.controlsTerminal }
+
+  /// Returns `text`, which may have several lines, without characters that could control a terminal.
+  package static func lines(_ text: String) -> String { text.printableLines }
 
   /// Returns a body's size as text, followed by the body itself if it has a text type and at most `bodyBytesMax` bytes.
   package static func body(_ body: Data?, contentType: String?) -> String {
@@ -46,7 +72,8 @@ package enum ReadableText {
     // As in Alamofire, a content type that contains one of these words is text.
     let type = contentType?.lowercased() ?? ""
     guard body.count <= bodyBytesMax, ["json", "xml", "text"].contains(where: type.contains) else { return size }
-    return "\(size)\n\(String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))"
+    let text = String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    return "\(size)\n\(text.printableLines)"
   }
 
   /// Returns a number of bytes as text with its unit, such as `512 bytes` or `1.2 MB`. k, M and G are powers of 1,000.

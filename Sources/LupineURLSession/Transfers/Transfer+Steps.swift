@@ -81,7 +81,9 @@ extension Transfer {
   private func ask(_ redirect: TransferState.Redirect, _ observer: any TransferObserver) {
     ask { question in
       observer.transfer(isRedirectedTo: redirect.proposed, by: redirect.response) { chosen in
-        if let chosen, redirect.refusal == nil || chosen != redirect.proposed, observer.isAnsweredByProtocol(chosen) {
+        if let chosen, redirect.refusal == nil || chosen != redirect.proposed, !redirect.refusesURL(of: chosen),
+          observer.isAnsweredByProtocol(chosen)
+        {
           let limited = self.client.redirectRule.limited(chosen, after: redirect.proposed)
           return self.apply { $0.answered(question, .handOver(limited)) }
         }
@@ -188,9 +190,7 @@ extension TransferState.Answer {
       self = .present
       return
     }
-    if let error = redirect.refusal,
-      !next.body.isReplayable || Self.isLed(to: chosen.url, by: proposed.url, refusedWith: error)
-    {
+    if let error = redirect.refusal, !next.body.isReplayable || redirect.refusesURL(of: chosen) {
       self = .fail(URLError(error, url: redirect.url))
       return
     }
@@ -199,15 +199,5 @@ extension TransferState.Answer {
     } catch {
       self = .fail(error as? URLError ?? URLError(.unknown))
     }
-  }
-
-  /// Returns whether the URL that the delegate has chosen for a redirect is refused for the same reason as the proposed URL. This
-  /// is the case if the URLs are equal, or if the chosen URL has the scheme for which the proposed URL was refused (http after
-  /// https, or a Unix socket). For example, a delegate that only adds a query to the proposed http URL hasn't decided to send the
-  /// request unencrypted. A delegate that changes the scheme has made such a decision.
-  private static func isLed(to chosen: URL?, by proposed: URL?, refusedWith error: EngineError) -> Bool {
-    let (scheme, proposedScheme) = (chosen?.scheme?.lowercased() ?? "", proposed?.scheme?.lowercased() ?? "")
-    let isForItsScheme = error.code == .redirectRefused && scheme == proposedScheme
-    return chosen == proposed || isForItsScheme || (scheme.hasSuffix("+unix") && proposedScheme.hasSuffix("+unix"))
   }
 }

@@ -151,9 +151,15 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
 
   private func storeCookies(of head: ResponseHead) {
     guard client.wantsCookies(of: head) else { return }
-    let (uri, urlRequest) = guarded.withLock { ($0.state.request.uri, $0.state.urlRequest) }
-    guard urlRequest.httpShouldHandleCookies else { return }
-    client.storeCookies(of: head, from: uri, mainDocument: urlRequest.mainDocumentURL)
+    let (request, urlRequest) = guarded.withLock { ($0.state.request, $0.state.urlRequest) }
+    guard urlRequest.httpShouldHandleCookies, !isFromProxy(head, to: request) else { return }
+    client.storeCookies(of: head, from: request.uri, mainDocument: urlRequest.mainDocumentURL)
+  }
+
+  /// Returns whether the response comes from the proxy that forwards the request, so that it can't set cookies for the origin.
+  /// Only a 407 response is known to be the proxy's.
+  private func isFromProxy(_ head: ResponseHead, to request: EngineRequest) -> Bool {
+    head.status == 407 && request.uri.origin.scheme == .http && client.proxy(for: request)?.scheme.speaksHTTP == true
   }
 
   func receive(body bytes: borrowing Span<UInt8>) { guarded.withLock { $0.state.receive(body: bytes) } }

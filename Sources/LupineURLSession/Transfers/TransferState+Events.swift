@@ -38,7 +38,7 @@ extension TransferState {
   /// redirect response the final response. Returns nil after too many redirects, or if the response has no valid Location field.
   private func redirection(refused error: EngineError, _ head: ResponseHead) -> Redirection? {
     guard error.code != .tooManyRedirects, let location = head.fields.first("Location"),
-      let url = URL(string: location, relativeTo: urlRequest.url),
+      let url = URL(unambiguous: location, relativeTo: urlRequest.url),
       let next = redirects.rule?.rewritten(request, after: head.status, staysAtOrigin: false)
     else { return nil }
     return Redirection(next: next, refusal: error, refusedURL: url.absoluteURL)

@@ -85,6 +85,12 @@ extension TransferState {
     let refusal: EngineError?
     /// The URL of the request that was redirected.
     let url: URL?
+
+    /// Returns whether the redirect rule refuses the URL of the request that the observer has chosen.
+    func refusesURL(of chosen: URLRequest) -> Bool {
+      refusal?.code != .bodyNotReplayable
+        && RedirectProposal(proposed.url, refusal: refusal).refusal(of: chosen.url) != nil
+    }
   }
 
   /// A request that couldn't be sent because there was no network. The transfer waits until there is one.

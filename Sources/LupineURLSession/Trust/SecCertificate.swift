@@ -18,7 +18,7 @@ public final class SecCertificate: Sendable, Hashable, CustomStringConvertible {
   /// A textual description of the certificate: its subject (RFC 4514) and its size.
   public var description: String {
     let subject = LupineTLS.subject(ofCertificate: Array(data)) ?? "unreadable"
-    return "SecCertificate(\(subject), \(ReadableText.bytes(Int64(data.count))))"
+    return "SecCertificate(\(subject.printable), \(ReadableText.bytes(Int64(data.count))))"
   }
 
   /// Returns whether both certificates have equal DER bytes.

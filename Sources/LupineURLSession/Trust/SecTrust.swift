@@ -41,7 +41,7 @@ public final class SecTrust: Sendable, CustomStringConvertible {
   /// A textual description: the host, the subjects of the certificates and, if they aren't trusted, the reason.
   public var description: String {
     let problem = problem(forHost: host).map { ", not trusted: \($0.description)" } ?? ", trusted"
-    return "SecTrust(\(host)\(problem), \(certificates))"
+    return "SecTrust(\(host)\(problem), \(certificates))".printable
   }
 
   /// Sets the certificates that are the trust anchors. They replace the session's trust roots unless `trustsOnlyAnchors` is false.

@@ -108,6 +108,8 @@ import Testing
     components.host = "x"
     components.path = "relative"
     #expect(throws: AFError.self) { try components.asURL() }
+    // Browsers read the host before the backslash, and RFC 3986 the one after it.
+    #expect(throws: AFError.self) { try #"http://a.test\@b.test/"#.asURL() }
     #expect(request.urlRequest == request)
   }
 }

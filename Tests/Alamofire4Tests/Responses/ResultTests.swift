@@ -77,6 +77,25 @@ import Testing
     #expect(download.debugDescription.contains("[TemporaryURL]: /tmp/a"))
   }
 
+  @Test("a response's descriptions contain no password, no cookie and no text that could control a terminal")
+  func hostileText() throws {
+    let url = try #require(URL(string: "http://user:s3cret@h/"))
+    let raw = "a\u{1B}[2J\u{9B}2J\u{202E}b"
+    var request = URLRequest(url: url)
+    request.httpBody = Data(raw.utf8)
+    let head = HTTPURLResponse(
+      url: url, statusCode: 200, httpVersion: nil, headerFields: ["X": raw, "Set-Cookie": "sid=s3cret"])
+    let data = DataResponse(request: request, response: head, data: Data("1\n\(raw)".utf8), result: .success(raw))
+    let download = DownloadResponse(
+      request: request, response: head, temporaryURL: nil, destinationURL: nil, resumeData: nil, result: .success(raw))
+    for text in [data.description, data.debugDescription, download.description, download.debugDescription] {
+      #expect(!text.unicodeScalars.contains { "\u{1B}\u{9B}\u{202E}".unicodeScalars.contains($0) }, "\(text)")
+      #expect(!text.contains("s3cret"), "\(text)")
+    }
+    #expect(data.debugDescription.contains(#"1\#na\u{1b}[2J\u{9b}2J\u{202e}b"#))
+    #expect(download.debugDescription.contains(#"  X: a\u{1b}[2J\u{9b}2J\u{202e}b"#))
+  }
+
   @Test("a Timeline's durations are the differences of its times")
   func timeline() {
     let timeline = Timeline(

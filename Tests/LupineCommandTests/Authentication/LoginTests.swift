@@ -59,14 +59,16 @@ struct LoginTests {
   }
 
   @Test(
-    "the command sends a netrc login only to its host, instead of the URL's credentials unless --netrc-optional is given"
+    "the command sends a netrc login only to its host and for the URL's user, and with --netrc no other password of the URL"
   )
   func netrc() async throws {
     let folder = try Folder()
     let own = try folder.write(".netrc", "machine 127.0.0.1 login u password p login v password \"w x\"")
     let other = try folder.write("other", "machine localhost login u password p")
     #expect(try await sent(["--netrc-file", own]) == Self.basic)
-    #expect(try await sent(["--netrc-file", own], userInfo: "x:y@") == Self.basic)
+    #expect(try await sent(["--netrc-file", own], userInfo: "v:y@") == "Basic djp3IHg=")
+    #expect(try await sent(["--netrc-file", own], userInfo: "x:y@") == "-")
+    #expect(try await sent(["--netrc-file", own], userInfo: "x@") == "-")
     #expect(try await sent(["--netrc-file", other], userInfo: "x:y@") == "-")
     #expect(try await sent(["--netrc-file", own, "-u", "a:b"]) == "Basic YTpi")
     #expect(try await sent(["--netrc-optional", "--netrc-file", own]) == Self.basic)

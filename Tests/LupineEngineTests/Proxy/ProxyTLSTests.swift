@@ -100,6 +100,31 @@ struct ProxyTLSTests {
     #expect(requests.load(ordering: .relaxed) == 0)
   }
 
+  @Test(
+    "a TLS proxy that isn't trusted receives no login, unless verification is turned off for proxies, not for origins")
+  func verification() async throws {
+    let identity = try ServerIdentity.throwaway()
+    let logins = Atomic(0)
+    let proxy = try OriginServer.serving(tls: identity) { request in
+      if request.fields.first("Proxy-Authorization") == "Basic bWU6cHc=" { logins.add(1, ordering: .relaxed) }
+      return .text("in")
+    }
+    defer { proxy.stop() }
+    var configuration = EngineConfiguration()
+    configuration.proxy = .fixed(
+      try Proxy(.https, host: "127.0.0.1", port: proxy.port, user: "me", password: "pw"))
+    configuration.tls.verification = .none
+    let refused = try await Engine(configuration: configuration).record("http://h.example/")
+    #expect(refused.error?.code == .tlsFailed && refused.error?.phase == .proxy)
+    #expect(logins.load(ordering: .relaxed) == 0)
+    // The settings for origins that need verification don't prevent it.
+    configuration.tls = TLSConfiguration(
+      ocspStapling: .required, verifier: CertificateVerifier { _ in .refuse(reason: "never") })
+    configuration.proxyVerification = .none
+    #expect(try await Engine(configuration: configuration).record("http://h.example/").text == "in")
+    #expect(logins.load(ordering: .relaxed) == 1)
+  }
+
   @Test("a TLS proxy receives no client certificate, even if it requires one")
   func identity() async throws {
     let authority = try ThrowawayAuthority()

@@ -26,7 +26,7 @@ import Testing
       { $0.tls.resumesSessions = false }, { $0.proxy = .fixed(try Proxy("http://p.example:1")) },
       { $0.resolver.overrides = [HostOverride(host: "x", addresses: [])] }, { $0.addressPolicy = .publicOnly },
       { $0.socketPath = "/x" }, { $0.socket.localAddress = address }, { $0.socket.interface = "lo" },
-      { $0.resolver.resolver = Resolver() },
+      { $0.resolver.resolver = Resolver() }, { $0.proxyVerification = .none },
     ]
     for (index, change) in own.enumerated() { #expect(try isOwn(change), "setting \(index)") }
     let shared: [(inout EngineConfiguration) throws -> Void] = [

@@ -332,6 +332,25 @@ import Testing
   }
 
   @Test(
+    "a task that has restarted its handshake doesn't restart it again after it has reused an authenticated connection")
+  func restartAfterReuse() throws {
+    let session = SessionAuthentication(AuthenticationSources(context: { _, _ in Script() }))
+    func establish(_ authentication: ConnectionAuthentication) throws -> ConnectionAuthentication {
+      _ = try authentication.prepare(isPassedOn: true) { nil }
+      #expect(authentication.receiveSuccess(challenges: Challenge.parse("Negotiate CQ==")) == .accepted)
+      return authentication
+    }
+    try establish(begun(session)).end()
+    let task = try establish(begun(session, at: .origin(try URI("https://other.example/").origin)))
+    #expect(task.receive(challenges: Challenge.parse("Negotiate")) == .resend)
+    task.leave(for: Self.key.party)
+    task.reuse(at: Self.key.party) { _ in true }
+    #expect(task.connectionIsMissing() && !task.isFor(Self.key.party))
+    task.begin(Self.key)
+    #expect(try establish(task).receive(challenges: Challenge.parse("Negotiate")) == .refused)
+  }
+
+  @Test(
     "if an NTLM or Negotiate message was created but not sent, the next request starts a new handshake and connection",
     arguments: [AuthenticationOffer.Scheme.ntlm, .negotiate])
   func unsent(scheme: AuthenticationOffer.Scheme) throws {

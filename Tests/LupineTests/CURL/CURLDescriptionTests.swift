@@ -1,6 +1,7 @@
 // cURLDescription: the format of a request's curl command, and the arguments that bash passes from it to curl.
 
 import Foundation
+import LupineEngine
 import LupineTestSupport
 import Testing
 
@@ -121,13 +122,16 @@ import Testing
     let description = try cURLDescription(
       of: request(method: HTTPMethod(rawValue: text)), configuration: [:],
       credential: URLCredential(user: text, password: text, persistence: .none), cookies: "\(text)=\(text)")
+    let cookie = "\(text)=\(text)"
+    // With -b, curl would read the file after an @.
+    let cookieOption = text.hasPrefix("@") ? "-H \"Cookie: \(cookie)\"" : "-b \"\(cookie)\""
     // Each text follows an option, so curl takes the text as that option's value.
     #expect(
       description == """
         $ curl -v \\
         \t-X "\(text)" \\
         \t-u "\(text):\(text)" \\
-        \t-b "\(text)=\(text)" \\
+        \t\(cookieOption) \\
         \t"https://example.org/"
         """)
     let nameless = try cURLDescription(of: request(), configuration: [:], cookies: text)
@@ -148,16 +152,30 @@ import Testing
         """#)
     let nameless = cURLDescription(of: request, configuration: [:], cookies: "file")
     #expect(nameless.contains("-H \"Cookie: file\"") && !nameless.contains("-b"))
+    // curl would read the file "name=1".
+    let fileName = cURLDescription(of: request, configuration: [:], cookies: "@name=1; a=2")
+    #expect(fileName.contains("-H \"Cookie: @name=1; a=2\"") && !fileName.contains("-b"))
     let merged = cURLDescription(of: request, configuration: ["Cookie": "z=1"], cookies: "z=1; a=2")
     #expect(merged.contains("-H \"Cookie: z=1; a=2\"") && !merged.contains("-b"))
   }
 
   static let texts = [
     "plain", "a b", "\"", "\\", "\\\\\"", "$HOME", "${HOME}", "$(id)", "`id`", "!", "!!", "a!b\"c!", "'", "it's",
-    "line\nbreak\n", "tab\tand\rreturn", "\u{1B}[31m", "\u{7F}", "%s%d%%", "é€😃", "\\x41", "\\\n", "*", "~", "-d",
+    "line\nbreak\n", "tab\tand\rreturn", "\u{1B}[31m", "\u{7F}", "a\u{9B}2J\u{85}b", "\u{202E}a\u{2069}", "a\u{2028}b",
+    "%s%d%%", "é€😃", "\\x41", "\\\n", "*", "~", "-d",
     "@file",
     "<(id)", ";id", "&", "|", "#", "$'\\x41'", "a\u{301}", "\t'!\\", "\\!", "$",
   ]
+
+  @Test("the curl command contains no character with which a request could control a terminal", arguments: texts)
+  func harmless(text: String) throws {
+    let credential = URLCredential(user: text, password: text, persistence: .none)
+    let request = try request(method: HTTPMethod(rawValue: text), headers: ["X": text], body: Data(text.utf8))
+    let command = cURLDescription(of: request, configuration: [:], credential: credential, cookies: "a=\(text)")
+    // Each word begins in a line of its own, after a tab.
+    let shown = command.replacing("\n", with: "").replacing("\t", with: "").unicodeScalars
+    #expect(!shown.contains { $0.controlsTerminal }, "\(command)")
+  }
 
   @Test("the curl command quotes a body's text so that the shell passes the text to curl unchanged", arguments: texts)
   func bodyText(text: String) async throws {

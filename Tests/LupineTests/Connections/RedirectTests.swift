@@ -277,6 +277,32 @@ import Testing
     }
   }
 
+  @Test("a redirect with a backslash before the host leads nowhere, even if a redirect handler changes its query")
+  func backslash() async throws {
+    try await withServer { _ in
+      .text("there")
+    } _: { other in
+      let host = "127.0.0.1:\(other.port)"
+      for location in [#"http://example.org\@\#(host)/"#, #"//example.org\@\#(host)/"#] {
+        try await withServer { _ in
+          Reply(status: 302, fields: ["Location": location])
+        } _: { origin in
+          try await withSession { session in
+            let handler = Redirector.modify { _, proposed, _ in
+              var changed = proposed
+              changed.url = proposed.url.flatMap { URL(string: "\($0.absoluteString)?a=b") }
+              return changed
+            }
+            let response = await session.request(origin.url).redirect(using: handler).outcome()
+            try expectTransferError(
+              response.error, .badServerResponse, .malformedResponse, "the redirect target isn't a valid URL")
+          }
+        }
+      }
+      #expect(other.connectionCount == 0)
+    }
+  }
+
   @Test(
     "a 302 without Location is delivered as the response, and so are 300, 304 and 305",
     arguments: [300, 302, 304, 305])

@@ -114,6 +114,26 @@ import Testing
     }
   }
 
+  @Test("a proxy's 407 response to a forwarded request sets no cookies for the origin")
+  func proxyRefusal() async throws {
+    try await withServer { request in
+      let status = request.target.split(separator: "/").last.flatMap { Int($0) } ?? 200
+      let reply = Reply.text(request.fields.first("Cookie") ?? "none", status: status)
+      return status == 200 ? reply : reply.with("Set-Cookie", "a=\(status); Path=/")
+    } _: { proxy in
+      let settings = try Proxy(.http, host: "127.0.0.1", port: proxy.port)
+      try await withSession {
+        $0.engine.proxy = .fixed(settings)
+      } _: { session in
+        // Only a 407 is known to be the proxy's response.
+        for (status, cookie) in [(407, "none"), (403, "a=403"), (407, "a=403")] {
+          _ = await session.request("http://h.example/\(status)").outcome()
+          try await expect(cookie, at: "http://h.example/", session)
+        }
+      }
+    }
+  }
+
   @Test("bytes of a cookie that aren't UTF-8 are sent back unchanged")
   func bytes() async throws {
     let value: [UInt8] = [0xFF, 0x22, 0xE9, 0x22, 0x80]

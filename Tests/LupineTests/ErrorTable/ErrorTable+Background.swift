@@ -37,7 +37,8 @@ extension ErrorTable {
       case .uploadFromStream: ("upload from a stream", .completionHandler)
       case .completionHandler: ("completion handler", .bodyStream)
       case .bodyStream: ("body stream", .connectionSettings)
-      case .connectionSettings: ("connection settings", nil)
+      case .connectionSettings: ("connection settings", .localURL)
+      case .localURL: ("local URL", nil)
       }
     }
     return rows.map { row("background, \($0.name)", $0.example.error) }

@@ -257,6 +257,79 @@ import Testing
     #expect(download.contains("request body: \(size)") && download.contains(text) == isShown)
   }
 
+  private struct Hostile: LocalizedError {
+    var errorDescription: String? { DescriptionTests.hostile.raw }
+  }
+
+  /// Text with which a peer could control a terminal, and the same text escaped.
+  private static let hostile = (raw: "a\u{1B}[2J\u{9B}2J\u{202E}b", escaped: #"a\u{1b}[2J\u{9b}2J\u{202e}b"#)
+
+  @Test("the descriptions of responses, fields, cookies and challenges escape text that could control a terminal")
+  func hostileText() throws {
+    let (raw, escaped) = Self.hostile
+    let response = try #require(
+      HTTPURLResponse(
+        url: url, statusCode: 200, httpVersion: nil, headerFields: ["X": raw, "Content-Type": "text/\(raw)"]))
+    let cookie = try #require(
+      HTTPCookie(properties: [.name: "n", .value: "\u{9B}2J\u{202E}", .domain: "d", .path: "/"]))
+    let space = URLProtectionSpace(host: "h", port: 1, protocol: "http", realm: raw, authenticationMethod: nil)
+    let challenge = URLAuthenticationChallenge(
+      protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil)
+    let plain = URLResponse(url: url, mimeType: raw, expectedContentLength: 1, textEncodingName: nil)
+    let type = AFError.responseValidationFailed(
+      reason: .unacceptableContentType(acceptableContentTypes: ["text/html"], responseContentType: raw))
+    let texts = [
+      response.description, HTTPHeaders(["X": raw]).description, HTTPHeader(name: "X", value: raw).description,
+      space.description, challenge.description, plain.description, type.localizedDescription,
+    ]
+    for text in texts { #expect(text.contains(escaped) && !text.contains("\u{1B}"), "\(text)") }
+    #expect(cookie.description.contains(#"value:"\u{9b}2J\u{202e}""#))
+  }
+
+  @Test("a debug description escapes text that could control a terminal, but keeps the lines of a text body")
+  func hostileBody() throws {
+    let (raw, escaped) = Self.hostile
+    var request = URLRequest(url: url)
+    request.httpBody = Data(raw.utf8)
+    request.headers = ["X": raw, "Content-Type": "text/plain"]
+    let head = try #require(
+      HTTPURLResponse(
+        url: url, statusCode: 200, httpVersion: nil, headerFields: ["Y": raw, "Content-Type": "text/plain"]))
+    let body = "one\n\(raw)\r\nthree"
+    let data = AFDataResponse<String>(
+      request: request, response: head, data: Data(body.utf8), metrics: nil, serializationDuration: 0,
+      result: .success(raw))
+    let download = AFDownloadResponse<String>(
+      request: request, response: head, fileURL: nil, resumeData: nil, metrics: nil, serializationDuration: 0,
+      result: .failure(.responseValidationFailed(reason: .customValidationFailed(error: Hostile()))))
+    #expect(data.debugDescription.contains("one\n\(escaped)\r\nthree"))
+    for text in [data.description, data.debugDescription, download.description, download.debugDescription] {
+      #expect(!text.unicodeScalars.contains { "\u{1B}\u{9B}\u{202E}".unicodeScalars.contains($0) }, "\(text)")
+    }
+    for text in [data.debugDescription, download.debugDescription] {
+      #expect(text.contains("  X: \(escaped)\n") && text.contains("  Y: \(escaped)\n"), "\(text)")
+    }
+  }
+
+  @Test(
+    "a debug description contains the names of cookies' fields and of fields that are declared secret, not their values"
+  )
+  func secretFields() throws {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.redirectRule.secretFields = ["X-Description-Key"]
+    let names = ["Cookie", "cookie2", "Set-Cookie", "Set-Cookie2", "Authentication-Info", "X-DESCRIPTION-KEY"]
+    let fields = Dictionary(uniqueKeysWithValues: names.map { ($0, "sid=s3cret value") })
+    var request = URLRequest(url: url)
+    request.headers = HTTPHeaders(fields)
+    let head = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: fields))
+    let response = AFDataResponse<Int>(
+      request: request, response: head, data: nil, metrics: nil, serializationDuration: 0, result: .success(1))
+    for text in [response.debugDescription, head.description] {
+      #expect(!text.contains("s3cret"), "\(text)")
+      for name in names { #expect(text.lowercased().contains("  \(name.lowercased()): (not shown)"), "\(name)") }
+    }
+  }
+
   @Test("a debug description contains the scheme of an Authorization field, but not its credential")
   func credentials() {
     var request = URLRequest(url: url)

@@ -160,6 +160,20 @@ struct URLRequestTests {
     #expect(try URLComponents(string: "https://h/p?q=1")?.asURL().absoluteString == "https://h/p?q=1")
   }
 
+  @Test(
+    "asURL refuses a backslash in the authority, where browsers read another host, and accepts it elsewhere",
+    arguments: [
+      (#"http://a.test\@b.test/"#, false), (#"HTTPS://u:p\@b.test"#, false), (#"//a.test\@b.test/"#, false),
+      (#"http://a.test\?@b.test/"#, false), (#"http://a.test/\@b.test/"#, true), (#"http://a.test?\@b.test/"#, true),
+      (#"http://a.test#\@b.test/"#, true), ("http://u%5Cv@b.test/", true), (#"/path\x"#, true),
+    ])
+  func backslash(text: String, isAccepted: Bool) throws {
+    let url = try? text.asURL()
+    #expect((url != nil) == isAccepted)
+    #expect((ParsedURL.kept(text) == nil) || isAccepted)
+    #expect((URL(unambiguous: text) != nil) == isAccepted)
+  }
+
   @Test("asURL throws invalidURL with the value that isn't a valid URL")
   func notConvertible() throws {
     var components = URLComponents()

@@ -243,6 +243,46 @@ import Testing
     }
   }
 
+  @Test(
+    "if other users have created the predictable folders for multipart forms, a folder with a random name is used",
+    .enabled(if: geteuid() == 0))
+  func predictableFolders() throws {
+    try withFolder { folder in
+      let names = ["org.alamofire.manager", "org.alamofire.manager.0"]
+      for name in names {
+        let others = folder.appending(path: name)
+        try FileManager.default.createDirectory(at: others, withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.ownerAccountID: 65534], ofItemAtPath: others.path)
+      }
+      let place = try MultipartFolder.make(OtherPlace(folder))
+      let outer = place.deletingLastPathComponent()
+      #expect(outer.deletingLastPathComponent().path == folder.path && !names.contains(outer.lastPathComponent))
+      #expect(UUID(uuidString: String(outer.lastPathComponent.dropFirst(names[0].count + 1))) != nil)
+      for made in [outer, place] {
+        let attributes = try FileManager.default.attributesOfItem(atPath: made.path)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o700)
+      }
+      // If another user takes even this folder, there is no other.
+      try FileManager.default.setAttributes([.ownerAccountID: 65534], ofItemAtPath: outer.path)
+      #expect(throws: (any Error).self) { try MultipartFolder.make(OtherPlace(folder)) }
+    }
+  }
+
+  @Test("a multipart form isn't written to a folder in which other users may create and replace files")
+  func sharedFolder() throws {
+    try withFolder { folder in
+      let shared = folder.appending(path: "org.alamofire.manager")
+      try FileManager.default.createDirectory(at: shared, withIntermediateDirectories: false)
+      for mode in [0o720, 0o702] {
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: shared.path)
+        let place = try MultipartFolder.make(OtherPlace(folder))
+        #expect(place.path == folder.path + "/org.alamofire.manager.\(geteuid())/multipart.form.data")
+      }
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: shared.path)
+      #expect(try MultipartFolder.make(OtherPlace(folder)).path == shared.path + "/multipart.form.data")
+    }
+  }
+
   // MARK: Remaining files
 
   @Test("if shouldRemove is true, an upload deletes its file after serialization, and before the response is delivered")

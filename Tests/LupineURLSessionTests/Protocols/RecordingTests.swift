@@ -194,6 +194,46 @@ import Testing
     #expect(recording.archive.entries.map(\.response.status) == [302])
   }
 
+  @Test(
+    "a recorded session refuses redirects from https to http and to a Unix socket, even if the delegate adds a query")
+  func refusedRedirects() async throws {
+    final class AddingQuery: NSObject, URLSessionTaskDelegate, Sendable {
+      func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+      ) {
+        var changed = request
+        changed.url = request.url.flatMap { URL(string: "\($0.absoluteString)?a=b") }
+        completionHandler(changed)
+      }
+    }
+    let identity = try ServerIdentity.throwaway()
+    let recording = Recording()
+    try await withServer { _ in
+      .text("in clear")
+    } _: { plain in
+      for (target, expected) in [
+        (plain.url, URLError.Code.redirectToNonExistentLocation),
+        ("http+unix://%2Frun%2Flupine%2Fsocket/", .badServerResponse),
+      ] {
+        try await withServer(tls: identity) { _ in
+          Reply(status: 302, fields: ["Location": target])
+        } _: { secure in
+          let configuration = URLSessionConfiguration.ephemeral
+          configuration.engine.tls.trustRoots = [.pem(identity.authorityPEM)]
+          let session = URLSession(configuration: recording.configuration(from: configuration))
+          defer { session.invalidateAndCancel() }
+          for delegate in [nil, AddingQuery()] {
+            let request = secure.request()
+            #expect(await code { try await session.data(for: request, delegate: delegate) } == expected)
+          }
+        }
+      }
+      #expect(plain.connectionCount == 0)
+    }
+    #expect(recording.archive.entries.map(\.response.status) == [302, 302, 302, 302])
+  }
+
   @Test("a truncated response is recorded as a failure, so that it isn't replayed as a complete response")
   func truncated() async throws {
     let recording = Recording()

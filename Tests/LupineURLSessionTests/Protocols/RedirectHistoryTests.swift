@@ -38,6 +38,7 @@ import Testing
     #expect(history.hasLeftOrigin == row.leavesOrigin)
     #expect(history.presentsIdentity == row.presentsIdentity)
     #expect(history.hasUsedHTTP == row.usesHTTP)
+    #expect(history.httpURL == (row.usesHTTP ? first.url : nil))
     // Later redirects, even those within the second origin, permit nothing that the first one has ruled out.
     let third = URLRequest(url: try #require(URL(string: "https://z/")))
     history.add(from: third, to: third)
@@ -48,6 +49,6 @@ import Testing
     // A redirect between other schemes doesn't permit a redirect to a local file again.
     let fourth = URLRequest(url: try #require(URL(string: "custom://a/")))
     history.add(from: fourth, to: fourth)
-    #expect(history.hasUsedHTTP)
+    #expect(history.hasUsedHTTP && history.httpURL == third.url)
   }
 }
