@@ -52,6 +52,8 @@ public enum Alamofire {
   public typealias SessionDelegate = Alamofire4.SessionDelegate
   /// The top-level type `SessionManager`, for programs that write `Alamofire.SessionManager`.
   public typealias SessionManager = Alamofire4.SessionManager
+  /// The top-level type `StreamRequest`, for programs that write `Alamofire.StreamRequest`.
+  public typealias StreamRequest = Alamofire4.StreamRequest
   /// The top-level type `TaskDelegate`, for programs that write `Alamofire.TaskDelegate`.
   public typealias TaskDelegate = Alamofire4.TaskDelegate
   /// The top-level type `Timeline`, for programs that write `Alamofire.Timeline`.
@@ -117,6 +119,12 @@ extension Alamofire {
     resumingWith resumeData: Data, to destination: DownloadRequest.DownloadFileDestination? = nil
   ) -> DownloadRequest {
     SessionManager.default.download(resumingWith: resumeData, to: destination)
+  }
+
+  /// Creates a request that opens a TCP connection. Uses ``SessionManager/default``.
+  @discardableResult
+  public static func stream(withHostName hostName: String, port: Int) -> StreamRequest {
+    SessionManager.default.stream(withHostName: hostName, port: port)
   }
 
   /// Creates an upload of a file to a URL. Uses ``SessionManager/default``.

@@ -45,6 +45,12 @@ public func download(
   SessionManager.default.download(resumingWith: resumeData, to: destination)
 }
 
+/// Creates a request that opens a TCP connection. Uses ``SessionManager/default``.
+@discardableResult
+public func stream(withHostName hostName: String, port: Int) -> StreamRequest {
+  SessionManager.default.stream(withHostName: hostName, port: port)
+}
+
 /// Creates an upload of a file to a URL. Uses ``SessionManager/default``.
 @discardableResult
 public func upload(

@@ -86,7 +86,7 @@ public final class Engine: Sendable {
     if request.uri.origin.scheme == .https || proxiesUseTLS, !isTLSPrepared.load(ordering: .relaxed) {
       prepareTLS()
     }
-    if let extras = request.extras { prepareOwnTLS(extras.value, request.uri.origin) }
+    if let extras = request.extras { prepareOwnTLS(extras.value, of: request) }
     let id = shard.inbox.nextExchangeID()
     shard.inbox.send(.submit(Submission(id, request, to: sink, windowBytes: windowBytes)))
     return ExchangeHandle(id: id, inbox: shard.inbox)
@@ -102,7 +102,12 @@ public final class Engine: Sendable {
 
   /// Loads the TLS context of a request whose TLS settings differ from the engine's. This happens on the caller's thread, because
   /// loading would block a loop.
-  private func prepareOwnTLS(_ extras: EngineRequest.Extras.Value, _ origin: Origin) {
+  private func prepareOwnTLS(_ extras: EngineRequest.Extras.Value, of request: EngineRequest) {
+    let origin = request.uri.origin
+    if extras.streamSink != nil {
+      _ = try? tlsContexts.context(for: request.streamTLS(or: configuration.tls))
+      return
+    }
     let (own, choice) = (extras.connection?.tls, extras.identityChoice)
     guard own != nil || choice != nil, origin.scheme == .https else { return }
     let tls = own ?? configuration.tls
@@ -200,6 +205,9 @@ public struct ExchangeHandle: Sendable {
   /// If the rest of the body is short, the engine reads it first, for at most a second, so that the connection can be reused.
   /// Otherwise the engine closes the connection and ends the exchange immediately; see `EngineConfiguration.drainedBytesMax`.
   public func discardBody() { inbox.send(.discardBody(id)) }
+
+  /// Starts TLS on the connection of a raw stream.
+  func startTLS() { inbox.send(.startTLS(id)) }
 
   /// Permits the engine to deliver `byteCount` more decoded body bytes to the sink.
   public func extendWindow(by byteCount: Int) {

@@ -99,6 +99,11 @@ public struct EngineRequest: Sendable {
     get { extras?.value.rawBytes }
     set { changeExtras(\.rawBytes, to: newValue) }
   }
+  /// The receiver of a raw stream's events. Nil for all requests except those of `Engine.openStream`, which send no head.
+  var streamSink: (any StreamSink)? {
+    get { extras?.value.streamSink }
+    set { changeExtras(\.streamSink, to: newValue) }
+  }
   /// The rarely used settings of the request, or nil if it has none. They are stored in a separate object, so that the storage of
   /// all other requests stays small.
   var extras: Extras? { storage.parts.extras }
@@ -162,10 +167,11 @@ extension EngineRequest {
       var identityChoice: IdentityChoice?
       var connectionDemand: ConnectionDemand?
       var rawBytes: [UInt8]?
+      var streamSink: (any StreamSink)?
 
       /// Whether all of these settings are nil.
       var isEmpty: Bool {
-        connection == nil && identityChoice == nil && connectionDemand == nil && rawBytes == nil
+        connection == nil && identityChoice == nil && connectionDemand == nil && rawBytes == nil && streamSink == nil
       }
     }
 

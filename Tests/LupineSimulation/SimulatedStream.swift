@@ -221,6 +221,9 @@ final class SimulatedSocket: StreamSocket {
     return count
   }
 
+  /// Never called, because the simulation has no raw streams.
+  func endSending() {}
+
   /// Throws the error of a file that doesn't support sendfile(2), so that the engine reads the file itself.
   func send(_ file: borrowing File, from offset: UInt64, count: Int) throws(SystemError) -> Int? {
     throw SystemError(call: "sendfile", code: ErrorCode.invalid)

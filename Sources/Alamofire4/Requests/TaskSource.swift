@@ -15,12 +15,13 @@ enum TaskSource {
   case download(URLRequest)
   case resumedDownload(Data)
   case upload(Body, URLRequest)
+  case stream(hostName: String, port: Int)
 
-  /// The `URLRequest` before adaptation, or nil for a download that resumes an earlier one.
+  /// The `URLRequest` before adaptation, or nil for a stream and for a download that resumes an earlier one.
   var request: URLRequest? {
     switch self {
     case .data(let request), .download(let request), .upload(_, let request): request
-    case .resumedDownload: nil
+    case .resumedDownload, .stream: nil
     }
   }
 
@@ -46,6 +47,7 @@ enum TaskSource {
     case .resumedDownload(let data): session.downloadTask(withResumeData: data)
     case .upload(.data(let data), let request): session.uploadTask(with: try adapted(request), from: data)
     case .upload(.file(let url), let request): session.uploadTask(with: try adapted(request), fromFile: url)
+    case .stream(let hostName, let port): session.streamTask(withHostName: hostName, port: port)
     case .upload(.stream, let request): session.uploadTask(withStreamedRequest: try adapted(request))
     }
   }

@@ -42,6 +42,10 @@ struct DelegateClosures: @unchecked Sendable {
   var downloadTaskDidFinishDownloadingToURL: ((URLSession, URLSessionDownloadTask, URL) -> Void)?
   var downloadTaskDidWriteData: ((URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)?
   var downloadTaskDidResumeAtOffset: ((URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)?
+  var streamTaskReadClosed: ((URLSession, URLSessionStreamTask) -> Void)?
+  var streamTaskWriteClosed: ((URLSession, URLSessionStreamTask) -> Void)?
+  var streamTaskBetterRouteDiscovered: ((URLSession, URLSessionStreamTask) -> Void)?
+  var streamTaskDidBecomeInputAndOutputStreams: ((URLSession, URLSessionStreamTask, InputStream, OutputStream) -> Void)?
 }
 
 /// An immutable snapshot of a ``SessionDelegate``'s closures. Reading a closure retains only this object instead of all closures.

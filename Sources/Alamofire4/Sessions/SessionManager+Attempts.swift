@@ -47,6 +47,12 @@ extension SessionManager {
     }
   }
 
+  func startStream(_ hostName: String, _ port: Int) -> StreamRequest {
+    start(nil, { .stream(hostName: hostName, port: port) }) { source, task, error in
+      StreamRequest(session: session, source: source, task: task, delegate: TaskDelegate(error: error))
+    }
+  }
+
   /// Passes the `URLRequest` to `upload`. If it can't be created, returns an upload that fails with the error.
   func startUpload(
     to url: any URLConvertible, _ method: HTTPMethod, _ headers: HTTPHeaders?, _ upload: (URLRequest) -> UploadRequest

@@ -214,6 +214,12 @@ open class SessionManager: @unchecked Sendable {
     startDownload(to: destination) { .resumedDownload(resumeData) }
   }
 
+  // MARK: Streams
+
+  /// Creates a request that opens a TCP connection. Its task is a `URLSessionStreamTask`. The adapter isn't called.
+  @discardableResult
+  open func stream(withHostName hostName: String, port: Int) -> StreamRequest { startStream(hostName, port) }
+
   // MARK: Uploads
 
   /// Creates an upload of a file to a URL. Passes a `URLRequest` to `upload(_:with:)`, which a subclass may override.

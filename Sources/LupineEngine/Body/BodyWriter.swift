@@ -53,8 +53,18 @@ public final class BodyWriter: Sendable {
     try Task.checkCancellation()
   }
 
+  /// Adds the bytes to the buffer without waiting. The caller must limit how much it adds. Has no effect if the body has ended.
+  package func post(_ bytes: [UInt8]) {
+    let isAwaited = state.withLock { state in
+      guard state.ending == nil else { return false }
+      if state.buffered.isEmpty { state.buffered = bytes } else { state.buffered += bytes }
+      return !bytes.isEmpty && state.isAwaited.testAndClear()
+    }
+    if isAwaited { notify() }
+  }
+
   /// Marks the request body as complete or, if `error` isn't nil, as failed. Later calls of `write` throw an error.
-  func end(throwing error: (any Error)? = nil) {
+  package func end(throwing error: (any Error)? = nil) {
     let isAwaited = state.withLock { state in
       guard state.ending == nil else { return false }
       state.ending = error.map { .failed($0) } ?? .finished

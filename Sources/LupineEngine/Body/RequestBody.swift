@@ -106,6 +106,12 @@ public struct RequestBody: Sendable {
     }
   }
 
+  /// Creates the body of a raw stream: `begin` is called on the event loop when the connection is open. The body has no length, and
+  /// can't be sent again.
+  init(streamBegunBy begin: @escaping @Sendable (BodyWriter) -> Void) {
+    append(.produced(Producer(byteCount: nil, isReplayable: false, begin: begin)))
+  }
+
   /// Appends a segment to the request body.
   public mutating func append(_ segment: Segment) {
     segments.append(segment)

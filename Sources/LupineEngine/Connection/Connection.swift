@@ -7,9 +7,10 @@ internal import LupineWire
 /// An open connection, which belongs to one event loop. Used only on that loop's thread.
 final class Connection {
   let id: ConnectionID
-  let key: PoolKey
+  /// The key under which the pool knows the connection. It changes only when TLS starts on a connection that has left the pool.
+  @exclusivity(unchecked) private(set) var key: PoolKey
   /// The properties of the connection that appear in the metrics of its exchanges.
-  let record: ConnectionRecord
+  @exclusivity(unchecked) private(set) var record: ConnectionRecord
   /// The DER-encoded names of the certificate authorities from which the server accepts client certificates. Nil unless the server
   /// requested a client certificate and the client presented none.
   let requestedAuthorities: [[UInt8]]?
@@ -89,6 +90,16 @@ final class Connection {
     case .serving(let exchange), .upgraded(let exchange): exchange
     case .idle, .draining, .closed: nil
     }
+  }
+
+  /// Records that the connection uses TLS from now on. `times` are the times of the handshake.
+  func noteEncryption(_ tls: TLSConfiguration, start: Instant, end: Instant) {
+    var times = record.opening
+    (times.tlsStart, times.tlsEnd) = (start, end)
+    key = key.with(tls: tls)
+    record = ConnectionRecord(
+      id: record.id, opening: times, proxy: record.proxy, localAddress: record.localAddress,
+      remoteAddress: record.remoteAddress, tls: transport.tlsInfo)
   }
 
   /// Whether the event loop is reading the rest of an unwanted response body from the connection.

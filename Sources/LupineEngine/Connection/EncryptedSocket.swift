@@ -122,6 +122,16 @@ final class EncryptedSocket: StreamSocket {
     throw .notSupported("sendfile")
   }
 
+  func endSending() throws(SystemError) {
+    do {
+      // Nothing is unsent, because `send` has reported all bytes. So the kernel lacks room for close_notify only in rare cases,
+      // and the proxy then reads the end of the connection without it.
+      _ = try transport.endSending()
+    } catch {
+      throw Self.error(error)
+    }
+  }
+
   private static func error(_ failure: Failure) -> SystemError {
     switch failure {
     case .system(let error): error

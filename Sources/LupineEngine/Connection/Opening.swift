@@ -51,6 +51,9 @@ final class Opening {
   var proxyHandshake: ProxyHandshake?
   /// The socket that has connected, with its TLS session if there is one. Set during the proxy handshake and the TLS handshake.
   var transport: Transport?
+  /// The bytes of a raw stream that arrived together with the proxy's reply, because a server may send first. At most one read
+  /// buffer; empty for requests.
+  var earlyBytes: [UInt8] = []
   var interest: Poller.Interest = []
   /// Lets other threads check whether this attempt to open a connection still exists.
   let liveness = Liveness()

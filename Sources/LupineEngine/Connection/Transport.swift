@@ -128,6 +128,28 @@ struct Transport: ~Copyable {
     return 0
   }
 
+  /// Starts TLS on a connection that hasn't used it. `received` contains the bytes that have arrived so far but that nobody has
+  /// read. They count as the peer's first bytes of TLS.
+  mutating func startTLS(_ session: consuming TLSSession, received: [UInt8]) {
+    precondition(!isEncrypted && unsentCount == 0, "TLS starts once, after all bytes in the clear")
+    tls = consume session
+    if !received.isEmpty { tls?.receive(received.span.bytes) }
+  }
+
+  /// Ends the sending direction after all queued bytes: with a TLS close_notify alert if the transport uses TLS, then with the
+  /// socket's end. Returns false if the kernel doesn't accept all bytes now. Then call this again when the socket is writable.
+  mutating func endSending() throws(Failure) -> Bool {
+    tls?.queueCloseNotify()
+    tls?.drainOutput(into: &outbox)
+    guard try flush() == 0 else { return false }
+    do {
+      try socket.endSending()
+    } catch {
+      throw .system(error)
+    }
+    return true
+  }
+
   /// Receives bytes from the peer, decrypts them if the transport uses TLS, and writes the plaintext to `buffer`. Without TLS, the
   /// bytes are written from `offset` on. `ciphertext` is a buffer for the encrypted bytes.
   mutating func receive(

@@ -32,6 +32,8 @@ final class Exchange {
   /// waiting.
   @exclusivity(unchecked) var ticket: Ticket?
   @exclusivity(unchecked) var connection: Connection?
+  /// The raw stream that the exchange carries. Nil if the exchange is a request.
+  let stream: RawStream?
   /// Whether the engine sends a body after the request's head. If false, `body` isn't used.
   private let hasBody: Bool
   @exclusivity(unchecked) var body: BodySource
@@ -66,6 +68,7 @@ final class Exchange {
     windowBytes = submission.windowBytes
     self.codingLimits = codingLimits
     traits = submission.request.traits
+    stream = submission.request.streamSink.map { RawStream($0) }
     isExpecting = traits.expectsContinue
     headBytes = try Self.head(
       of: submission.request, traits, isExpecting: traits.expectsContinue, for: key, into: headBuffer)
@@ -103,7 +106,8 @@ final class Exchange {
     of request: EngineRequest, _ traits: EngineRequest.Traits, _ id: ExchangeID, _ inbox: Inbox
   ) throws(Failure) -> BodySource {
     try BodySource(
-      request.body, coding: request.sentCoding(traits), isFramed: !traits.offersUpgrade, of: id, inbox: inbox)
+      request.body, coding: request.sentCoding(traits),
+      isFramed: !traits.offersUpgrade && request.streamSink == nil, of: id, inbox: inbox)
   }
 
   /// Returns the buffer of the request's head for reuse. Call this only after the exchange has ended.
@@ -178,9 +182,10 @@ final class Exchange {
   /// The current deadline: the end of the phase's time limit or of the total time limit, whichever is earlier. Phase limits don't
   /// apply during pauses for which the server isn't responsible.
   var deadline: Instant? {
-    // The phases of opening a connection have separate deadlines.
+    // The phases of opening a connection have separate deadlines. TLS that starts later counts here.
     let isOpening =
       switch phase {
+      case .tls where connection != nil: false
       case .resolve, .connect, .proxy, .tls: true
       default: false
       }
@@ -188,7 +193,7 @@ final class Exchange {
     let isProducers = requestState == .awaitingProducer && connection?.transport.unsentCount == 0
     let isTimed =
       switch response {
-      case .awaitingHead, .receiving: true
+      case .awaitingHead, .receiving, .securing: true
       case .upgraded, .discarded, .ended: false
       }
     let isOurs = isOpening || isPaused || isProducers || !isTimed
@@ -229,7 +234,10 @@ final class Exchange {
 
   /// Whether the head of the final response has been received.
   var hasHead: Bool {
-    if case .awaitingHead = response { false } else { true }
+    switch response {
+    case .awaitingHead, .securing: false
+    default: true
+    }
   }
 
   var isDiscarded: Bool {
@@ -295,6 +303,12 @@ final class Exchange {
     if used < bytes.count {
       undecoded.append(copying: bytes, used..<bytes.count)
     }
+  }
+
+  /// Removes and returns the received bytes that weren't delivered, because the window was used up.
+  func takeUndelivered() -> [UInt8] {
+    defer { undecoded = [] }
+    return undecoded
   }
 
   /// Delivers body bytes that were received earlier but not delivered, as far as the receive window permits. Returns whether all of

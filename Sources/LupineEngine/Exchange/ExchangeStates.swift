@@ -25,6 +25,8 @@ extension Exchange {
     /// The connection has switched to another protocol, whose data is the body of the response. Pauses of the server have no time
     /// limit.
     case upgraded
+    /// The exchange carries a raw stream, on whose connection a TLS handshake is in progress.
+    case securing
     /// The exchange no longer uses its connection. The event loop reads the rest of the body only so that the connection can be
     /// reused.
     case discarded

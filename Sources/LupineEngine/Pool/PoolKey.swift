@@ -10,6 +10,8 @@ struct PoolKey: Hashable, Sendable {
   /// The requests to which the connections with a pool key are restricted: a single exchange, or a group.
   enum Tenant: Hashable, Sendable {
     case exchange(ExchangeID)
+    /// Only the exchange with this number may use the connection, for a raw stream.
+    case stream(ExchangeID)
     /// Only requests of the group with this number may use the connections (see `ConnectionDemand`).
     case group(UInt64)
   }
@@ -81,6 +83,18 @@ struct PoolKey: Hashable, Sendable {
   var exclusiveTo: Tenant? {
     get { content.exclusiveTo }
     set { content = Content(content.origin, content.route, content.tls, content.traits, exclusiveTo: newValue) }
+  }
+
+  /// Whether the connection carries a raw stream (`Engine.openStream`).
+  var isStream: Bool {
+    if case .stream? = content.exclusiveTo { true } else { false }
+  }
+
+  /// Returns this key with other TLS settings, or without TLS.
+  func with(tls: TLSConfiguration?) -> PoolKey {
+    var key = PoolKey(origin: content.origin, route: content.route, tls: tls, traits: content.traits)
+    key.exclusiveTo = content.exclusiveTo
+    return key
   }
 
   /// This key without a client certificate. A request with the resulting key never uses a connection that presents a certificate.

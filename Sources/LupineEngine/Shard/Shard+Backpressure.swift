@@ -40,7 +40,9 @@ extension Shard {
   func updateInterest(_ connection: Connection) {
     guard !connection.isClosed else { return }
     let exchange = connection.exchange
-    var wanted: Poller.Interest = exchange?.isPaused == true ? [] : .readable
+    // While a verifier decides about a stream's TLS handshake, nothing is read either.
+    let isReading = exchange?.isPaused != true && exchange?.stream?.isVerifying != true
+    var wanted: Poller.Interest = isReading ? .readable : []
     // If this iteration had no time to send everything, a later iteration continues when the socket is writable.
     let hasMore =
       connection.transport.unsentCount > 0

@@ -288,6 +288,7 @@ extension Shard {
     let connection = Connection(
       id: opening.id, key: opening.key, transport: transport, limits: configuration.limits,
       interest: opening.interest, opening: opening.times)
+    connection.unread = opening.earlyBytes
     let waiter = waiter(of: opening)
     remove(opening)
     connections.pooled[opening.id] = connection

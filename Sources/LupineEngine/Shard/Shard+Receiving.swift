@@ -10,6 +10,9 @@ extension Shard {
 
   /// Reads the bytes that are available on a connection and processes them, up to `bytesPerTurnMax` in one iteration.
   func receive(_ connection: Connection) {
+    if case .upgraded(let exchange) = connection.use, case .securing = exchange.response {
+      return continueSecuring(exchange, connection)
+    }
     var ciphertext = ciphertextBuffer(for: connection)
     defer { buffers.giveBack(&ciphertext) }
     var total = 0
@@ -166,6 +169,7 @@ extension Shard {
 
   private func receiveEnd(_ connection: Connection) {
     guard let exchange = connection.exchange else { return lose(connection, .closedByPeer) }
+    if let stream = exchange.stream { return receiveEnd(stream, exchange, connection) }
     if connection.isUpgraded { return completeResponse(exchange, connection, Fields(), closing: .upgraded) }
     do {
       if case .end(let trailers, let reason) = try connection.end() {

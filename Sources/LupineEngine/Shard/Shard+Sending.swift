@@ -14,6 +14,7 @@ extension Shard {
     guard let connection = connections.pooled[id] else {
       preconditionFailure("the pool returned an unknown connection")
     }
+    if exchange.stream != nil { return startStream(exchange, connection) }
     if let authorities = connection.requestedAuthorities, choosesIdentity(exchange) {
       return reportIdentityRequest(from: authorities, connection, exchange)
     }
@@ -56,6 +57,8 @@ extension Shard {
       // only if nothing more can be read. If the body caused the error, the exchange fails at once.
       guard case .system = error else { return fail(exchange, error) }
       connection.sendFailure = error
+      // A stream whose reader is idle would not notice the failure.
+      if exchange.stream != nil, exchange.isPaused { return fail(exchange, error) }
       if exchange.isPaused { updateInterest(connection) } else { receive(connection) }
     }
   }
@@ -79,6 +82,7 @@ extension Shard {
       count += max(queued - unsent, pulledCount)
       if unsent > 0 { return }
     } while exchange.hasBodyToSend && count < Self.bytesPerTurnMax
+    if let stream = exchange.stream { return try reportSent(stream, exchange, connection) }
     if exchange.requestState == .awaitingContinue, exchange.phase == .send {
       exchange.enter(.awaitContinue, now: now)
       rearm(exchange)

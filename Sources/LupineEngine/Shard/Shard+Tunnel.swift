@@ -65,7 +65,11 @@ extension Shard {
       case .send(let answer): try queue(answer, opening)
       case .done:
         // Bytes after the reply are refused, because the server sends no bytes before the client does, neither in TLS nor in
-        // HTTP.
+        // HTTP. In other protocols it may.
+        if opening.key.isStream {
+          opening.earlyBytes.append(copying: bytes, cursor..<bytes.count)
+          cursor = bytes.count
+        }
         guard cursor == bytes.count else { throw .wire(.unsolicitedBytes(count: bytes.count - cursor)) }
         opening.times.proxyEnd = now
         opening.proxyHandshake = nil

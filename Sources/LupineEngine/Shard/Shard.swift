@@ -179,13 +179,19 @@ final class Shard {
       let connection = exchange.connection
       discardBody(exchange)
       if let connection { drainUnread(connection) }
+    case .startTLS(let id):
+      if let exchange = exchanges[id] { startTLS(exchange) }
     case .bodyReady(let id):
       guard let exchange = exchanges[id], let connection = exchange.connection else { return }
       pump(connection)
     case .resolved(let id, let result):
       if let opening = openings[id] { resolved(opening, result) }
     case .verified(let id, let verdict):
-      if let opening = openings[id] { verified(opening, verdict) }
+      if let opening = openings[id] {
+        verified(opening, verdict)
+      } else if let connection = connections[id] {
+        verified(connection, verdict)
+      }
     case .count(let completion): completion(pool.counters())
     case .shutDown(let isGraceful, let limit, let completion):
       shutDown(isGraceful: isGraceful, limit: limit, completion)
@@ -259,6 +265,10 @@ final class Shard {
     if !request.presentsIdentity { key = key.anonymous }
     if let choice = extras.identityChoice { key = key.presenting(choice) }
     if extras.rawBytes != nil { key.exclusiveTo = .exchange(submission.id) }
+    if extras.streamSink != nil {
+      key = key.with(tls: nil)
+      key.exclusiveTo = .stream(submission.id)
+    }
     if let group = extras.connectionDemand?.group { key.exclusiveTo = .group(group) }
     return key
   }
@@ -307,6 +317,7 @@ final class Shard {
     exchanges[exchange.id] = nil
     disarm(exchange)
     exchange.abandonBody()
+    exchange.stream?.liveness.end()
     exchange.metrics.end = now
     trace(.exchangeEnded(exchange: exchange.id, error: result.failure))
     buffers.giveBackHead(exchange.giveUpHeadBuffer())

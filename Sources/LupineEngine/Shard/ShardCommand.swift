@@ -10,6 +10,8 @@ enum ShardCommand: Sendable {
   case setPaused(ExchangeID, Bool)
   case extendWindow(ExchangeID, Int)
   case discardBody(ExchangeID)
+  /// Starts TLS on the connection of a raw stream.
+  case startTLS(ExchangeID)
   /// The producer of the exchange's request body has written bytes for which the exchange was waiting.
   case bodyReady(ExchangeID)
   case resolved(ConnectionID, Result<[SocketAddress], ResolveError>)

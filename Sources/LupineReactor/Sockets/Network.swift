@@ -19,6 +19,9 @@ package protocol StreamSocket: AnyObject {
   /// Sends `count` bytes of a file, starting at `offset`. Returns the number of bytes accepted, or nil if the socket's buffer is
   /// full. Throws `SystemError.fileEnded` if the file ends before `offset`.
   func send(_ file: borrowing File, from offset: UInt64, count: Int) throws(SystemError) -> Int?
+  /// Closes the sending direction after the bytes that were accepted before. The peer then reads the end of the data, and may still
+  /// send.
+  func endSending() throws(SystemError)
   /// Whether the socket may hold received bytes, or the end of the data, although the poller reports no event for it. False for a
   /// socket of the kernel.
   var mayHoldMore: Bool { get }

@@ -101,6 +101,11 @@ package final class Socket: StreamSocket, Sendable {
     return sent
   }
 
+  /// Closes the sending direction with a FIN after the bytes that the kernel has accepted.
+  package func endSending() throws(SystemError) {
+    _ = try SystemCall.run("shutdown") { shutdown(number, CInt(SHUT_WR)) }
+  }
+
   /// The socket's local address, or nil if it isn't bound.
   package var localAddress: SocketAddress? { SocketAddress { getsockname(number, $0, $1) } }
   /// The peer's address, or nil if the socket isn't connected.

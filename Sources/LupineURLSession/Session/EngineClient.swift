@@ -273,6 +273,13 @@ package final class EngineClient: CacheUpstream, Sendable {
     try startedEngine().submit(request, to: sink, windowBytes: windowBytes)
   }
 
+  /// Opens a connection for a stream task, after starting the engine if necessary. Throws a `URLError` if the engine can't be started.
+  func openStream(to origin: Origin, sink: any StreamSink) throws(URLError) -> StreamHandle {
+    let identity: IdentityChoice? =
+      if identities.isUsed, case .chosen(let choice) = identities.known(about: origin) { choice } else { nil }
+    return try startedEngine().openStream(to: origin, connection, identity: identity, timeouts: timeouts, sink: sink)
+  }
+
   /// The maximum number of combined verifiers in `verifiers`: 16. Most programs need only a few.
   private static let verifiersMax = 16
 

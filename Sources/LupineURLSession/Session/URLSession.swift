@@ -35,27 +35,6 @@ import Synchronization
 /// affect the others. The async methods are exceptions: `data` and `upload` call the methods with a completion handler, and
 /// `download` and `bytes` call the methods without one.
 open class URLSession: NSObject, @unchecked Sendable {
-  enum Life {
-    case valid
-    /// The session has been invalidated. New tasks fail, and the session becomes invalid when its last task has completed.
-    case invalidating
-    case invalid
-  }
-
-  struct MutableState {
-    var life = Life.valid
-    /// Whether this is the shared session, which can't be invalidated.
-    var isShared = false
-    var delegates: Delegates?
-    /// The session's tasks that haven't completed.
-    var tasks = Registry<URLSessionTask>()
-    var taskCount = 0
-    /// The number of calls of `keepingRecords` in progress. The session becomes invalid only after they have ended.
-    var creationCount = 0
-    var sessionDescription: String?
-    var fileTransfers: ReadyTransfers?
-  }
-
   /// The session that the whole program shares. It has the default configuration and no delegate, so it follows redirects. It can't
   /// be invalidated.
   open class var shared: URLSession { sharedSession }
@@ -230,6 +209,17 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// - Returns: The task. If the session is invalid, the task completes with `URLError.cancelled` after it has been resumed.
   open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
     makeDownload(resuming: resumeData)
+  }
+
+  /// Creates a suspended task that reads from and writes to a TCP connection in any protocol. See ``URLSessionStreamTask``.
+  ///
+  /// - Parameters:
+  ///   - hostname: The name or the IP address of the host.
+  ///   - port: The port, from 1 to 65535.
+  /// - Returns: The task. If the session is invalid, the task completes with `URLError.cancelled` after it has been resumed. If the
+  ///   host or the port is malformed, it completes with `URLError.badURL`.
+  open func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
+    add(URLSessionStreamTask(self, host: hostname, port: port, identifier: nextTaskIdentifier()))
   }
 
   // MARK: Tasks with completion handlers

@@ -4,6 +4,27 @@ import Foundation
 import Synchronization
 
 extension URLSession {
+  enum Life {
+    case valid
+    /// The session has been invalidated. New tasks fail, and the session becomes invalid when its last task has completed.
+    case invalidating
+    case invalid
+  }
+
+  struct MutableState {
+    var life = Life.valid
+    /// Whether this is the shared session, which can't be invalidated.
+    var isShared = false
+    var delegates: Delegates?
+    /// The session's tasks that haven't completed.
+    var tasks = Registry<URLSessionTask>()
+    var taskCount = 0
+    /// The number of calls of `keepingRecords` in progress. The session becomes invalid only after they have ended.
+    var creationCount = 0
+    var sessionDescription: String?
+    var fileTransfers: ReadyTransfers?
+  }
+
   // MARK: Creating tasks
 
   /// Creates a data task. A background session doesn't record it, so the task ends with this process.

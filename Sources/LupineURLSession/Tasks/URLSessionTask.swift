@@ -102,6 +102,11 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   /// Starts the task with the request that the delegate has returned after the task's earliest begin date had passed.
   func start(with request: URLRequest, in session: URLSession) { begin(session, .success(request)) }
 
+  /// Creates the task's transfer: with a URLProtocol, over HTTP, or for a local resource.
+  func makeTaskTransfer(_ request: URLRequest, in session: URLSession) throws -> any TaskTransfer {
+    try makeProtocolTransfer(request, in: session) ?? makeTransfer(request, in: session)
+  }
+
   /// Whether the task's transfer delivers its events on the delegate queue. If false, it delivers them on the session's file queue.
   var deliversOnDelegateQueue: Bool { true }
 
@@ -208,7 +213,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
           ]
         )
       }
-      let transfer = try makeProtocolTransfer(request, in: session) ?? makeTransfer(request, in: session)
+      let transfer = try makeTaskTransfer(request, in: session)
       let (isStarting, suspension) = mutableState.withLock { state -> (Bool, Int?) in
         guard case .starting = state.stage else { return (false, nil) }
         state.stage = .transferring(transfer)

@@ -61,6 +61,8 @@ final class ScriptedSocket: StreamSocket {
     return count
   }
 
+  func endSending() {}
+
   func send(_ file: borrowing File, from offset: UInt64, count: Int) throws(SystemError) -> Int? {
     throw SystemError(call: "sendfile", code: 22)
   }

@@ -1,0 +1,277 @@
+// StreamTransfer: carries out the actions of a `StreamTaskState`, and passes it the engine's events.
+
+import Dispatch
+import Foundation
+import LupineEngine
+import Synchronization
+
+/// The connection of a stream task, with the task's operations. Captured streams use it after the task has completed.
+final class StreamTransfer: TaskTransfer, StreamSink {
+  typealias ReadHandler = @Sendable (Data?, Bool, (any Error)?) -> Void
+  typealias WriteHandler = @Sendable ((any Error)?) -> Void
+
+  /// The thread on which an operation's handler is called.
+  enum Caller {
+    /// The delegate queue.
+    case task
+    /// The thread that has caused the completion, for the blocking methods of captured streams.
+    case stream
+  }
+
+  private enum Handler {
+    case read(ReadHandler, Caller)
+    case write(WriteHandler, Caller)
+  }
+
+  private struct Guarded {
+    var state = StreamTaskState()
+    /// Actions that wait for those before them, which another thread is carrying out.
+    var actions: [StreamTaskState.Action] = []
+    var isPerforming = false
+    var operationCount = 0
+    var handlers: [StreamTaskState.OperationID: Handler] = [:]
+    /// The task from its start to its completion.
+    var task: URLSessionStreamTask?
+    var handle: StreamHandle?
+    var writer: BodyWriter?
+    var metrics: ExchangeMetrics?
+    var latestChange = 0
+    var receivedByteCount: Int64 = 0
+    var sentByteCount: Int64 = 0
+  }
+
+  private let origin: Origin
+  private let client: EngineClient
+  private let delivery: SerialQueue
+  private let guarded = Mutex(Guarded())
+  let currentRequest: URLRequest
+
+  /// Creates the connection of a task without opening it. `request` represents it in the metrics.
+  init(to origin: Origin, _ request: URLRequest, client: EngineClient, delivery: SerialQueue) {
+    self.origin = origin
+    self.client = client
+    self.delivery = delivery
+    currentRequest = request
+  }
+
+  // MARK: Operations
+
+  func read(
+    minLength: Int, maxLength: Int, timeout: TimeInterval, by caller: Caller = .task, _ handler: @escaping ReadHandler
+  ) {
+    add(.read(handler, caller)) { state, id in
+      state.read(id, minLength: minLength, maxLength: maxLength, timeout: timeout, isStreams: caller == .stream)
+    }
+  }
+
+  func write(_ data: Data, timeout: TimeInterval, by caller: Caller = .task, _ handler: @escaping WriteHandler) {
+    add(.write(handler, caller)) { state, id in
+      state.write(id, data, timeout: timeout, isStreams: caller == .stream)
+    }
+  }
+
+  func closeRead(by caller: Caller = .task) { apply { $0.closeRead(isStreams: caller == .stream) } }
+
+  func closeWrite(by caller: Caller = .task) { apply { $0.closeWrite(isStreams: caller == .stream) } }
+
+  func startSecureConnection() { add(nil) { $0.secure($1) } }
+
+  func captureStreams() { add(nil) { $0.capture($1) } }
+
+  private func add(
+    _ handler: Handler?, _ event: (inout StreamTaskState, StreamTaskState.OperationID) -> [StreamTaskState.Action]
+  ) {
+    perform { guarded in
+      guarded.operationCount += 1
+      if let handler { guarded.handlers[guarded.operationCount] = handler }
+      return event(&guarded.state, guarded.operationCount)
+    }
+  }
+
+  // MARK: Events of the task
+
+  /// Sets the task that is notified of the events. Called before `send`.
+  func attach(to task: URLSessionStreamTask) { guarded.withLock { $0.task = task } }
+
+  func send() { apply { $0.start() } }
+
+  func cancel() { apply { $0.cancel() } }
+
+  func setSuspended(_ isSuspended: Bool, change: Int) {
+    perform { guarded in
+      guard change > guarded.latestChange else { return [] }
+      guarded.latestChange = change
+      return guarded.state.setSuspended(isSuspended)
+    }
+  }
+
+  /// Fails the operations of a task that completes without having used this connection.
+  func taskEnded(_ error: URLError?) { apply { $0.taskEnded(error.map { .connection($0) } ?? .cancelled) } }
+
+  func extendWindow(by byteCount: Int) {}
+
+  func setStreamingObserver(_ observer: any TransferObserver) {}
+
+  // MARK: Events of the engine, on the loop's thread
+
+  func connected(_ writer: BodyWriter) {
+    guarded.withLock { $0.writer = writer }
+    apply { $0.connected() }
+  }
+
+  func receive(body bytes: borrowing Span<UInt8>) {
+    var data = Data()
+    data.append(copying: bytes, 0..<bytes.count)
+    perform { guarded in
+      guarded.receivedByteCount += Int64(data.count)
+      return guarded.state.received(data)
+    }
+  }
+
+  func sent(byteCount: UInt64) {
+    perform { guarded in
+      guarded.sentByteCount = Int64(clamping: byteCount)
+      return guarded.state.sent(byteCount)
+    }
+  }
+
+  func receivedEnd() { apply { $0.receivedEnd() } }
+
+  func secured() { apply { $0.secured() } }
+
+  func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
+    let failure: StreamFailure? = if case .failure(let error) = result { StreamFailure(error, origin) } else { nil }
+    perform { guarded in
+      guarded.metrics = metrics
+      return guarded.state.ended(failure)
+    }
+  }
+
+  // MARK: Properties
+
+  /// The host and port of the server.
+  var peer: String { origin.authorityForm }
+  /// Whether a read can't return more bytes than those that have arrived.
+  var isReadingOver: Bool { guarded.withLock { $0.state.isReadingOver } }
+  var isOver: Bool { guarded.withLock { $0.state.isOver } }
+  /// The number of bytes in memory that have arrived but that no read operation has taken.
+  var bufferedByteCount: Int { guarded.withLock { $0.state.unreadByteCount } }
+
+  var response: URLResponse? { nil }
+  var httpResponse: HTTPURLResponse? { nil }
+  var receivedByteCount: Int64 { guarded.withLock { $0.receivedByteCount } }
+  var sentByteCount: Int64 { guarded.withLock { $0.sentByteCount } }
+  var bodyByteCount: UInt64? { nil }
+  var measurements: URLSessionTaskMetrics.Values {
+    let metrics = guarded.withLock { $0.metrics }
+    return URLSessionTaskMetrics.Values(
+      metrics.map { [Transfer.Attempt(request: currentRequest, response: nil, metrics: $0)] } ?? [])
+  }
+
+  // MARK: Actions
+
+  private func apply(_ event: (inout StreamTaskState) -> [StreamTaskState.Action]) { perform { event(&$0.state) } }
+
+  /// Passes an event to the state, and carries out its actions: in the order of the events, without the lock, one thread at a time.
+  private func perform(_ event: (inout Guarded) -> [StreamTaskState.Action]) {
+    let isFirst = guarded.withLock { guarded in
+      let actions = event(&guarded)
+      guarded.actions += actions
+      guard !guarded.isPerforming, !guarded.actions.isEmpty else { return false }
+      guarded.isPerforming = true
+      return true
+    }
+    guard isFirst else { return }
+    while true {
+      let actions = guarded.withLock { guarded in
+        defer { guarded.actions = [] }
+        guarded.isPerforming = !guarded.actions.isEmpty
+        return guarded.actions
+      }
+      if actions.isEmpty { return }
+      for action in actions { perform(action) }
+    }
+  }
+
+  private func perform(_ action: StreamTaskState.Action) {
+    switch action {
+    case .connect: connect()
+    case .extendWindow(let byteCount): handle?.extendWindow(by: byteCount)
+    case .write(let bytes): writer?.post(bytes)
+    case .endWriting: writer?.end()
+    case .startTLS: handle?.startTLS()
+    case .startTimer(let timer, let seconds): start(timer, seconds)
+    case .completeRead(let id, let data, let isAtEnd): complete(id, data, isAtEnd, nil)
+    case .failRead(let id, let failure): complete(id, nil, false, failure)
+    case .completeWrite(let id, let failure): complete(id, nil, false, failure)
+    case .notifyReadClosed: tell { $1.urlSession($0, readClosedFor: $2) }
+    case .notifyWriteClosed: tell { $1.urlSession($0, writeClosedFor: $2) }
+    case .capture: capture()
+    case .close: handle?.close()
+    case .cancel: handle?.cancel()
+    case .finish(let failure): finish(failure)
+    }
+  }
+
+  private var handle: StreamHandle? { guarded.withLock { $0.handle } }
+  private var writer: BodyWriter? { guarded.withLock { $0.writer } }
+
+  private func connect() {
+    do throws(URLError) {
+      let handle = try client.openStream(to: origin, sink: self)
+      guarded.withLock { $0.handle = handle }
+    } catch {
+      apply { $0.ended(.connection(error)) }
+    }
+  }
+
+  /// The maximum time limit of an operation in seconds: 100 years, which the clock can represent.
+  private static let timeoutSecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
+
+  private func start(_ timer: StreamTaskState.Timer, _ seconds: TimeInterval) {
+    DispatchQueue.global().asyncAfter(deadline: .now() + min(seconds, Self.timeoutSecondsMax)) { [weak self] in
+      self?.apply { $0.expired(timer) }
+    }
+  }
+
+  private func complete(_ id: StreamTaskState.OperationID, _ data: Data?, _ isAtEnd: Bool, _ failure: StreamFailure?) {
+    let handler = guarded.withLock { $0.handlers.removeValue(forKey: id) }
+    let error = failure?.error(peer)
+    switch handler {
+    case .read(let handler, .stream): handler(data, isAtEnd, error)
+    case .write(let handler, .stream): handler(error)
+    case .read(let handler, .task): delivery.perform { handler(data, isAtEnd, error) }
+    case .write(let handler, .task): delivery.perform { handler(error) }
+    case nil: break
+    }
+  }
+
+  private func tell(
+    _ call: @escaping @Sendable (URLSession, any URLSessionStreamDelegate, URLSessionStreamTask) -> Void
+  ) {
+    guard let task = guarded.withLock({ $0.task }) else { return }
+    delivery.perform {
+      if let session = task.session, let delegate = task.streamDelegate { call(session, delegate, task) }
+    }
+  }
+
+  /// Passes the connection to a pair of streams, and completes the task.
+  private func capture() {
+    guard let task = guarded.withLock({ $0.task.take() }) else { return }
+    delivery.perform {
+      let (input, output) = (StreamTaskInputStream(self), StreamTaskOutputStream(self))
+      task.complete(with: input, output)
+    }
+  }
+
+  /// Completes the task, unless its streams were captured.
+  private func finish(_ failure: StreamFailure?) {
+    let task = guarded.withLock { guarded in
+      (guarded.handle, guarded.writer) = (nil, nil)
+      return guarded.task.take()
+    }
+    guard let task else { return }
+    let error = failure?.error(peer)
+    delivery.perform { task.transferDidEnd(error) }
+  }
+}
