@@ -60,7 +60,7 @@ package struct CacheControl: Sendable, Hashable {
   package init(_ fields: Fields) {
     // Each field line is parsed separately, so that a malformed line doesn't hide the directives in the other lines.
     for position in fields.indices where fields.isNamed("cache-control", at: position) {
-      for member in FieldList.members(of: fields.valueBytes(at: position)[...]) { add(member) }
+      FieldList.forEachMember(of: fields.valueSlice(at: position)) { add($0) }
     }
   }
 
@@ -70,18 +70,17 @@ package struct CacheControl: Sendable, Hashable {
     self.init(fields)
     guard !fields.contains("Cache-Control") else { return }
     for position in fields.indices where fields.isNamed("pragma", at: position) {
-      for member in FieldList.members(of: fields.valueBytes(at: position)[...])
-      where FieldList.lowercased(member) == "no-cache" {
-        noCache = .everything
+      FieldList.forEachMember(of: fields.valueSlice(at: position)) { member in
+        if FieldList.matches(member, "no-cache") { noCache = .everything }
       }
     }
   }
 
   // cache-directive = token [ "=" ( token / quoted-string ) ]
   private mutating func add(_ member: ArraySlice<UInt8>) {
-    let name = member.prefix { FieldList.isToken([$0]) }
+    let name = FieldList.token(startOf: member)
     let argument = Argument(member[name.endIndex...])
-    switch FieldList.lowercased(name) {
+    switch DirectiveName(bytes: name) {
     case "max-age": Self.set(&maxAge, argument)
     case "min-fresh": Self.set(&minFresh, argument)
     case "stale-while-revalidate": Self.set(&staleWhileRevalidate, argument)
@@ -116,11 +115,18 @@ package struct CacheControl: Sendable, Hashable {
   }
 }
 
+/// The name of a Cache-Control directive. Compared without regard to case.
+private struct DirectiveName {
+  let bytes: ArraySlice<UInt8>
+
+  static func ~= (pattern: StaticString, name: DirectiveName) -> Bool { FieldList.matches(name.bytes, pattern) }
+}
+
 /// The argument of a Cache-Control directive, such as `60` in `max-age=60`.
 private enum Argument: Equatable {
   case none, malformed
   /// The directive's argument: a token, or a quoted string without its quotes.
-  case text([UInt8])
+  case text(ArraySlice<UInt8>)
 
   init(_ rest: ArraySlice<UInt8>) {
     if rest.isEmpty {
@@ -129,14 +135,14 @@ private enum Argument: Equatable {
       // The argument is malformed, for example because white space surrounds "=".
       self = .malformed
     } else if FieldList.isToken(rest.dropFirst()) {
-      self = .text(Array(rest.dropFirst()))
+      self = .text(rest.dropFirst())
     } else {
-      self = FieldList.unquoted(rest.dropFirst()).map(Argument.text) ?? .malformed
+      self = FieldList.unquoted(rest.dropFirst()).map { Argument.text($0[...]) } ?? .malformed
     }
   }
 
   var seconds: Int64? {
-    if case .text(let text) = self { DeltaSeconds.value(of: text[...]) } else { nil }
+    if case .text(let text) = self { DeltaSeconds.value(of: text) } else { nil }
   }
 
   var maxStale: CacheControl.MaxStale {
@@ -150,8 +156,8 @@ private struct FieldNames {
   var names: [String]
 
   /// Parses the comma-separated field names in the argument of no-cache. Returns nil if there are none, or if one isn't a token.
-  init?(_ text: [UInt8]) {
-    let members = FieldList.members(of: text[...])
+  init?(_ text: ArraySlice<UInt8>) {
+    let members = FieldList.members(of: text)
     guard !members.isEmpty, members.allSatisfy(FieldList.isToken) else { return nil }
     names = members.map(FieldList.lowercased)
   }

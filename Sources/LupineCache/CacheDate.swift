@@ -6,40 +6,15 @@ internal import LupineWire
 enum CacheDate {
   /// Parses the date in the first field line with this name. Returns nil if there is no such line, or if its value doesn't have
   /// one of the three forms of HTTP-date. Only the time zone GMT is accepted.
-  static func value(of name: String, in fields: Fields, now: Int64) -> Int64? {
-    fields.first(name).flatMap { value(of: $0, now: now) }
+  ///
+  /// `name` must be lowercase ASCII.
+  static func value(of name: StaticString, in fields: Fields, now: Int64) -> Int64? {
+    fields.valueSlice(name).flatMap { value(of: $0, now: now) }
   }
 
   /// Parses an HTTP-date without regard to case, as caches should (RFC 9111 §4.2).
-  static func value(of text: String, now: Int64) -> Int64? {
-    HTTPDate(text, now: now)?.secondsSince1970 ?? HTTPDate(usualCase(text), now: now)?.secondsSince1970
-  }
-
-  /// Returns the text of a date in the case that HTTP-date requires: names capitalized, and GMT in uppercase.
-  private static func usualCase(_ text: String) -> String {
-    var isFirst = true
-    let words = text.unicodeScalars.map { scalar -> Character in
-      let isLetter = scalar.isASCII && scalar.properties.isAlphabetic
-      defer { isFirst = !isLetter }
-      return Character(isFirst ? scalar.uppercased : scalar.lowercased)
-    }
-    return String(words).replacingSuffix("Gmt", with: "GMT")
-  }
-}
-
-extension Unicode.Scalar {
-  fileprivate var lowercased: Unicode.Scalar {
-    (0x41...0x5A).contains(value) ? Unicode.Scalar(UInt8(value) | 0x20) : self
-  }
-
-  fileprivate var uppercased: Unicode.Scalar {
-    (0x61...0x7A).contains(value) ? Unicode.Scalar(UInt8(value) & ~0x20) : self
-  }
-}
-
-extension String {
-  fileprivate func replacingSuffix(_ suffix: String, with other: String) -> String {
-    hasSuffix(suffix) ? dropLast(suffix.count) + other : self
+  static func value(of value: ArraySlice<UInt8>, now: Int64) -> Int64? {
+    HTTPDate(value, now: now, ignoringCase: true)?.secondsSince1970
   }
 }
 

@@ -128,7 +128,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
     let matching: [Int]
     if let tag {
       matching = selectable.filter { stored[$0].entityTag?.matchesWeakly(tag) ?? false }
-    } else if let modified = fields.first("Last-Modified") {
+    } else if let modified = fields.valueSlice("last-modified") {
       matching = selectable.filter { index in
         stored[index].lastModified.map { $0 == CacheDate.value(of: modified, now: $0) } ?? false
       }

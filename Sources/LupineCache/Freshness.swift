@@ -29,7 +29,7 @@ package enum FreshnessLifetime: Sendable, Hashable {
     case .valid(let seconds): self = .maxAge(seconds)
     case .invalid: self = .invalid
     case .absent:
-      if let expires = fields.first("Expires") {
+      if let expires = fields.valueSlice("expires") {
         // An invalid date, such as "0", is in the past (RFC 9111 §5.3).
         self =
           CacheDate.value(of: expires, now: now).map { .expires(Self.clamped($0 - date)) } ?? .invalid
@@ -47,7 +47,10 @@ package enum FreshnessLifetime: Sendable, Hashable {
   /// Returns whether a response with this status code is heuristically cacheable: without explicit information, the cache may
   /// estimate its freshness lifetime (RFC 9110 §15.1).
   static func allowsHeuristic(_ status: Int) -> Bool {
-    [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
+    switch status {
+    case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501: true
+    default: false
+    }
   }
 }
 

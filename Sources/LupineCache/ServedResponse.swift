@@ -96,7 +96,7 @@ extension StoredResponse {
   fileprivate func satisfies(ownConditionsOf request: CacheRequest, now: Int64) -> Bool {
     // If-Modified-Since is ignored if there is an If-None-Match (RFC 9110 §13.1.3).
     if let list = EntityTagList(ifNoneMatch: request.fields) { return list.contains(entityTag) }
-    guard let since = CacheDate.value(of: "If-Modified-Since", in: request.fields, now: now) else { return false }
+    guard let since = CacheDate.value(of: "if-modified-since", in: request.fields, now: now) else { return false }
     return (lastModified ?? date) <= since
   }
 
@@ -108,7 +108,7 @@ extension StoredResponse {
     // Last-Modified is a strong validator if Date is at least a second later, because the representation can't have changed
     // again within that second (RFC 9110 §8.8.2.2).
     guard let lastModified, date > lastModified else { return false }
-    return CacheDate.value(of: "If-Range", in: request.fields, now: now) == lastModified
+    return CacheDate.value(of: "if-range", in: request.fields, now: now) == lastModified
   }
 }
 

@@ -72,7 +72,10 @@ package enum StoreDecision: Sendable, Equatable {
   /// Range (206, 416), conditions (304, 412) or expectation (417). If a 401 were stored, the cache would serve it for the same
   /// request with credentials. Caches must not store 428, 429, 431 and 511 (RFC 6585).
   private static func isStorable(_ status: Int) -> Bool {
-    status >= 200 && ![206, 304, 401, 407, 412, 416, 417, 428, 429, 431, 511].contains(status)
+    switch status {
+    case ..<200, 206, 304, 401, 407, 412, 416, 417, 428, 429, 431, 511: false
+    default: true
+    }
   }
 
   /// Returns whether the cache understands the status code, as must-understand requires: it implements the code's requirements for
@@ -125,30 +128,40 @@ extension Fields {
   /// Returns the fields that the cache stores (RFC 9111 §3.1): all fields except those that belong to the connection or to a proxy.
   /// Adds a Date if there is no valid one (RFC 9110 §6.6.1).
   func storable(receivedAt now: Int64) -> Fields {
-    let excluded = connectionFieldNames
-    var stored = Fields()
-    for position in indices {
-      let name = self[position].name
-      if !excluded.contains(name.lowercased()) { stored.append(name: name, valueBytes: valueBytes(at: position)) }
+    let nominated = fieldNamesInConnection
+    var stored = filtered { position in
+      !isConnectionField(at: position)
+        && (nominated.isEmpty || !nominated.contains(FieldList.lowercased(Array(self[position].name.utf8)[...])))
     }
-    if CacheDate.value(of: "Date", in: stored, now: now) == nil, let date = HTTPDate(secondsSince1970: now) {
+    if CacheDate.value(of: "date", in: stored, now: now) == nil, let date = HTTPDate(secondsSince1970: now) {
       stored.remove("Date")
       stored.append(name: "Date", value: date.description)
     }
     return stored
   }
 
-  /// The names, in lowercase, of the fields that the cache doesn't store because they belong to the connection or to a proxy. They
-  /// are listed in RFC 9110 §7.6.1 and RFC 9111 §3.1. In addition, Connection may name others, but not fields that control caches.
-  var connectionFieldNames: Set<String> {
-    var names: Set<String> = [
-      "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
-      "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
-    ]
+  /// Returns whether the cache doesn't store the field line at `position` because it belongs to the connection or to a proxy (RFC
+  /// 9110 §7.6.1, RFC 9111 §3.1).
+  private func isConnectionField(at position: Int) -> Bool {
+    isNamed("connection", at: position) || isNamed("keep-alive", at: position)
+      || isNamed("proxy-connection", at: position) || isNamed("te", at: position) || isNamed("trailer", at: position)
+      || isNamed("transfer-encoding", at: position) || isNamed("upgrade", at: position)
+      || isNamed("proxy-authenticate", at: position) || isNamed("proxy-authentication-info", at: position)
+      || isNamed("proxy-authorization", at: position)
+  }
+
+  /// The names, in lowercase, of the fields that Connection names, so that the cache doesn't store them either. Empty for most
+  /// responses, whose Connection has only `keep-alive` or `close`.
+  private var fieldNamesInConnection: Set<String> {
+    var names: Set<String> = []
     for position in indices where isNamed("connection", at: position) {
-      names.formUnion(FieldList.members(of: valueBytes(at: position)[...]).map(FieldList.lowercased))
+      FieldList.forEachMember(of: valueSlice(at: position)) { member in
+        guard !FieldList.matches(member, "keep-alive"), !FieldList.matches(member, "close") else { return }
+        names.insert(FieldList.lowercased(member))
+      }
     }
     // A Connection field must not remove the fields that control the cache.
-    return names.subtracting(["cache-control", "expires", "vary", "date", "age", "etag", "last-modified"])
+    return names.isEmpty
+      ? names : names.subtracting(["cache-control", "expires", "vary", "date", "age", "etag", "last-modified"])
   }
 }

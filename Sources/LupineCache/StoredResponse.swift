@@ -27,7 +27,7 @@ package struct StoredResponse: Sendable, Equatable {
   package let selectingFields: SelectingFields
   package let bodyForm: BodyForm
   /// The size of the stored body in bytes.
-  package let bodyByteCount: UInt64
+  package private(set) var bodyByteCount: UInt64
   package var state: State
 
   /// The Cache-Control directives of the stored response, parsed once from `fields`.
@@ -53,9 +53,9 @@ package struct StoredResponse: Sendable, Equatable {
     self.state = state
     let now = times.response
     cacheControl = CacheControl(fields)
-    date = CacheDate.value(of: "Date", in: fields, now: now) ?? now
+    date = CacheDate.value(of: "date", in: fields, now: now) ?? now
     entityTag = EntityTag(fields)
-    lastModified = CacheDate.value(of: "Last-Modified", in: fields, now: now)
+    lastModified = CacheDate.value(of: "last-modified", in: fields, now: now)
     lifetime = FreshnessLifetime(
       status: status, fields: fields, cacheControl: cacheControl, date: date, lastModified: lastModified,
       now: times.response)
@@ -63,9 +63,9 @@ package struct StoredResponse: Sendable, Equatable {
 
   /// Returns a copy with the size of the body in bytes, which is known only once the body has been received.
   package func withBody(byteCount: UInt64) -> StoredResponse {
-    StoredResponse(
-      status: status, fields: fields, times: times, partition: partition, selectingFields: selectingFields,
-      bodyForm: bodyForm, bodyByteCount: byteCount, state: state)
+    var stored = self
+    stored.bodyByteCount = byteCount
+    return stored
   }
 
   /// Whether the stored response has a validator (ETag or Last-Modified) that a conditional request can use.

@@ -7,8 +7,14 @@ package enum FieldList {
   ///
   /// A quotation mark that starts no complete quoted string is treated as an ordinary character, so that it hides no member.
   package static func members(of value: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
-    // #element => [ element ] *( OWS "," OWS [ element ] )
     var members: [ArraySlice<UInt8>] = []
+    forEachMember(of: value) { members.append($0) }
+    return members
+  }
+
+  /// Calls `body` with each of the members that `members(of:)` returns.
+  package static func forEachMember(of value: ArraySlice<UInt8>, _ body: (ArraySlice<UInt8>) -> Void) {
+    // #element => [ element ] *( OWS "," OWS [ element ] )
     var start = value.startIndex
     var index = start
     // If one quoted string has no end, no later one has an end either, so the line is searched only once.
@@ -16,7 +22,7 @@ package enum FieldList {
     while index < value.endIndex {
       switch value[index] {
       case Byte.comma:
-        append(trimmed(value[start..<index]), to: &members)
+        visit(trimmed(value[start..<index]), body)
         start = index + 1
       case Byte.doubleQuote where hasClosingQuote:
         if let end = endOfQuotedString(value[index...]) { index = end - 1 } else { hasClosingQuote = false }
@@ -24,12 +30,11 @@ package enum FieldList {
       }
       index += 1
     }
-    append(trimmed(value[start...]), to: &members)
-    return members
+    visit(trimmed(value[start...]), body)
   }
 
-  private static func append(_ member: ArraySlice<UInt8>, to members: inout [ArraySlice<UInt8>]) {
-    if !member.isEmpty { members.append(member) }
+  private static func visit(_ member: ArraySlice<UInt8>, _ body: (ArraySlice<UInt8>) -> Void) {
+    if !member.isEmpty { body(member) }
   }
 
   /// Returns the index after the closing quotation mark of the quoted string at the start of `text`, or nil if there is no closing
@@ -73,6 +78,17 @@ package enum FieldList {
   /// Returns whether the bytes form a token (RFC 9110 §5.6.2).
   package static func isToken(_ text: ArraySlice<UInt8>) -> Bool {
     !text.isEmpty && text.allSatisfy(CharacterClass.token.contains)
+  }
+
+  /// Returns the longest part at the start of `text` that is a token, or an empty part.
+  package static func token(startOf text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    text.prefix(while: CharacterClass.token.contains)
+  }
+
+  /// Returns whether the bytes equal `name`, ignoring ASCII case. `name` must be lowercase ASCII.
+  @inline(__always)
+  package static func matches(_ text: ArraySlice<UInt8>, _ name: StaticString) -> Bool {
+    ByteScan.matches(text.span, name)
   }
 
   /// Returns the bytes as text, with ASCII letters in lowercase.

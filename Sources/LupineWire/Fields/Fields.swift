@@ -135,6 +135,27 @@ public struct Fields: Sendable {
     firstPosition(of: name).map { Array(content(lines[$0].value)) }
   }
 
+  /// Returns the bytes of the value of the field line at `position`, as received, without copying them.
+  package func valueSlice(at position: Int) -> ArraySlice<UInt8> { content(lines[position].value) }
+
+  /// Returns the bytes of the value of the first field line with this name, without copying them, or nil if there is none. `name` must
+  /// be lowercase ASCII.
+  package func valueSlice(_ name: StaticString) -> ArraySlice<UInt8>? {
+    lines.first { matches($0.name, name) }.map { content($0.value) }
+  }
+
+  /// Returns the field lines at the positions for which `isKept` returns true. The result doesn't retain the bytes of other lines.
+  package func filtered(_ isKept: (Int) -> Bool) -> Fields {
+    guard lines.indices.contains(where: { !isKept($0) }) else { return self }
+    var kept = Fields()
+    kept.bytes.reserveCapacity(bytes.count)
+    kept.lines.reserveCapacity(lines.count)
+    for position in lines.indices where isKept(position) {
+      kept.append(content(lines[position].name), content(lines[position].value))
+    }
+    return kept
+  }
+
   /// Returns the positions of all field lines with this name, in order.
   package func positions(of name: String) -> [Int] {
     lines.indices.filter { matches(lines[$0].name, name) }

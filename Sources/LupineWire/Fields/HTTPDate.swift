@@ -23,7 +23,13 @@ public struct HTTPDate: Sendable, Hashable {
   ///   - now: The current time in seconds since 1970. It determines the century of an RFC 850 date, whose year has two digits. The
   ///     century is the latest in which the date is at most 50 years in the future.
   public init?(_ text: String, now: Int64) {
-    var reader = DateReader(text)
+    self.init(Array(text.utf8)[...], now: now, ignoringCase: false)
+  }
+
+  /// Parses any of the three forms of an HTTP-date in a field value. `ignoringCase` permits names of days and months, and GMT, in any
+  /// case. In all other respects, this is the initializer with a string.
+  package init?(_ value: ArraySlice<UInt8>, now: Int64, ignoringCase: Bool) {
+    var reader = DateReader(value, ignoringCase: ignoringCase)
     guard let time = reader.imfFixdate() ?? reader.asctimeDate() ?? reader.rfc850Date(now: now) else { return nil }
     self.init(secondsSince1970: time.secondsSince1970)
   }
@@ -38,7 +44,7 @@ extension HTTPDate: CustomStringConvertible {
   /// The date in IMF-fixdate, the form that senders must use: `Sun, 06 Nov 1994 08:49:37 GMT`.
   public var description: String {
     let time = CalendarTime(secondsSince1970: secondsSince1970)
-    let (day, month) = (DateReader.dayNames[time.weekday].prefix(3), DateReader.monthNames[time.month - 1])
+    let (day, month) = ("\(DateReader.dayNames[time.weekday])".prefix(3), DateReader.monthNames[time.month - 1])
     let clock = "\(padded(time.hour, 2)):\(padded(time.minute, 2)):\(padded(time.second, 2))"
     return "\(day), \(padded(time.day, 2)) \(month) \(padded(time.year, 4)) \(clock) GMT"
   }
@@ -120,15 +126,21 @@ private struct CalendarTime {
 
 /// Parses the three forms of an HTTP-date, each with a separate method that must match the entire text.
 private struct DateReader {
-  static let dayNames = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-  static let monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+  static let dayNames: [StaticString] = [
+    "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
+  ]
+  static let monthNames: [StaticString] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
 
-  private let text: Substring.UTF8View
-  private var rest: Substring.UTF8View
+  private let text: ArraySlice<UInt8>
+  private var rest: ArraySlice<UInt8>
+  private let ignoresCase: Bool
 
-  init(_ text: String) {
-    self.text = text[...].utf8
-    rest = self.text
+  init(_ text: ArraySlice<UInt8>, ignoringCase: Bool) {
+    self.text = text
+    rest = text
+    ignoresCase = ignoringCase
   }
 
   // IMF-fixdate = day-name "," SP day SP month SP year SP time-of-day SP GMT
@@ -188,7 +200,7 @@ private struct DateReader {
   /// Reads a day name and returns the day's number, 0 for Monday. The text must have only the first `letters` letters of the name,
   /// or the full name if `letters` is nil.
   private mutating func dayName(of letters: Int?) -> Int? {
-    Self.dayNames.firstIndex { skip($0.prefix(letters ?? $0.count)) }
+    Self.dayNames.firstIndex { skip($0, letters: letters) }
   }
 
   private mutating func month() -> Int? {
@@ -198,16 +210,24 @@ private struct DateReader {
   private mutating func number(_ digits: Int) -> Int? {
     var number = 0
     for _ in 0..<digits {
-      guard let byte = rest.first, byte &- 0x30 < 10 else { return nil }
+      guard let byte = rest.popFirst(), byte &- 0x30 < 10 else { return nil }
       number = number * 10 + Int(byte &- 0x30)
-      rest.removeFirst()
     }
     return number
   }
 
-  private mutating func skip(_ expected: some StringProtocol) -> Bool {
-    guard rest.starts(with: expected.utf8) else { return false }
-    rest.removeFirst(expected.utf8.count)
-    return true
+  /// Skips the first `letters` letters of the expected text, or all of it if `letters` is nil. Returns false if the rest doesn't start
+  /// with them.
+  private mutating func skip(_ expected: StaticString, letters: Int? = nil) -> Bool {
+    let count = letters ?? expected.utf8CodeUnitCount
+    guard rest.count >= count else { return false }
+    let isEqual = expected.withUTF8Buffer { expected in
+      (0..<count).allSatisfy { index in
+        let byte = rest[rest.startIndex + index]
+        return byte == expected[index] || (ignoresCase && Byte.lowercased(byte) == Byte.lowercased(expected[index]))
+      }
+    }
+    if isEqual { rest = rest.dropFirst(count) }
+    return isEqual
   }
 }
