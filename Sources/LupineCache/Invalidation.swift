@@ -9,7 +9,7 @@ package enum Invalidation {
   /// These are the target URI, and the URIs in Location and Content-Location if they have the same origin. The result is empty if
   /// the method is known to be safe, or if the status is neither 2xx nor 3xx.
   package static func targets(of request: CacheRequest, status: Int, fields: Fields) -> [URI] {
-    guard !safeMethods.contains(request.method), (200..<400).contains(status) else { return [] }
+    guard !isSafe(request.method), (200..<400).contains(status) else { return [] }
     let named = ["Location", "Content-Location"].flatMap { fields.all($0) }
       .compactMap { reference in try? request.uri.resolving(reference) }
       // Without this check, an origin could invalidate the stored responses of another origin.
@@ -19,13 +19,11 @@ package enum Invalidation {
     }
   }
 
+  /// Returns whether a response to a request with this method never invalidates a stored response.
+  package static func isSafe(_ method: String) -> Bool { method == "GET" || safeMethods.contains(method) }
+
   /// The methods that IANA lists as safe (RFC 9110 §16.1.1), limited to those that clients use.
   private static let safeMethods: Set<String> = [
     "GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY",
   ]
-}
-
-extension URI {
-  /// The key under which the cache stores responses for this URI: the URI without user information and fragment.
-  package var cacheKey: String { origin.description + target }
 }

@@ -244,11 +244,11 @@ import Testing
   func invalidation(_ row: Invalidating) throws {
     let request = try CacheRequest.get(method: row.method)
     let targets = Invalidation.targets(of: request, status: row.status, fields: Fields(row.lines))
-    #expect(targets.map(\.cacheKey) == row.targets)
+    #expect(targets.map(\.cacheKey.text) == row.targets)
   }
 
   @Test("the cache key of a stored response contains neither user information nor a fragment")
   func key() throws {
-    #expect(try URI("HTTPS://user:pass@Origin.test:443/a?b#c").cacheKey == "https://origin.test/a?b")
+    #expect(try URI("HTTPS://user:pass@Origin.test:443/a?b#c").cacheKey.text == "https://origin.test/a?b")
   }
 }

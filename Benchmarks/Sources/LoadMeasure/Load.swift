@@ -16,6 +16,12 @@ public struct Load: Sendable {
   public private(set) var warmUp = 0
   /// The number of origins to request in turn, at least 1. If there are several, 127.0.x.y replaces the URL's host.
   public private(set) var origins = 1
+  /// The number of different URLs to request in turn at each origin, at least 1. If there are several, each has its own query. The
+  /// default is 1.
+  public private(set) var paths = 1
+  /// Whether the requests of `load-api` use the cache of default sessions. If not, the session has no cache, so that each request
+  /// reaches the server. The default is false.
+  public private(set) var usesCache = false
   /// The expected length of each response body in bytes. If this is set, the content of the body isn't checked. If this is nil,
   /// each body must equal `expectedBody`.
   public private(set) var bodyBytes: Int?
@@ -37,10 +43,11 @@ public struct Load: Sendable {
   /// The header fields that every load generator sends after Host, in this order.
   public static let fields = [("User-Agent", "lupine-benchmarks"), ("Accept", "*/*")]
 
-  /// The URLs to request in turn, one per origin.
+  /// The URLs to request in turn: `paths` URLs per origin.
   public var urls: [String] {
-    guard origins > 1, let host = url.firstRange(of: "127.0.0.1") else { return [url] }
-    return (0..<origins).map { url.replacingCharacters(in: host, with: Self.host($0)) }
+    let urls = paths == 1 ? [url] : (0..<paths).map { "\(url)?\($0)" }
+    guard origins > 1, let host = url.firstRange(of: "127.0.0.1") else { return urls }
+    return urls.flatMap { url in (0..<origins).map { url.replacingCharacters(in: host, with: Self.host($0)) } }
   }
 
   /// The response body that each request must receive, or nil if only the body's length is checked.
@@ -70,6 +77,8 @@ public struct Load: Sendable {
       case "--in-flight": inFlight = Self.count(rest.popFirst(), atLeast: 1)
       case "--warm-up": warmUp = Self.count(rest.popFirst(), atLeast: 0)
       case "--origins": origins = Self.count(rest.popFirst(), atLeast: 1)
+      case "--paths": paths = Self.count(rest.popFirst(), atLeast: 1)
+      case "--cache": usesCache = Self.count(rest.popFirst(), atLeast: 0) > 0
       case "--body-bytes": bodyBytes = Self.count(rest.popFirst(), atLeast: 0)
       case "--upload": upload = Self.text(rest.popFirst())
       case "--download": download = Self.text(rest.popFirst())
@@ -114,8 +123,8 @@ public struct Load: Sendable {
   private static func usage() -> Never {
     report(
       """
-      usage: \(CommandLine.arguments[0]) [--requests N] [--in-flight N] [--warm-up N] [--origins N] [--body-bytes N]
-        [--upload FILE] [--download FILE] [--ca FILE] [--mode NAME] [--busy-poll MICROSECONDS] URL
+      usage: \(CommandLine.arguments[0]) [--requests N] [--in-flight N] [--warm-up N] [--origins N] [--paths N]
+        [--cache 0|1] [--body-bytes N] [--upload FILE] [--download FILE] [--ca FILE] [--mode NAME] [--busy-poll MICROSECONDS] URL
       """)
     exit(2)
   }

@@ -12,8 +12,7 @@ guard let mode = Mode(rawValue: load.mode.isEmpty ? Mode.data.rawValue : load.mo
 }
 
 let configuration = URLSessionConfiguration.default
-// There is no cache, so that each request reaches the server.
-configuration.urlCache = nil
+if !load.usesCache { configuration.urlCache = nil }
 configuration.httpMaximumConnectionsPerHost = load.inFlight
 configuration.engine.pool.keep(connectionsPerOrigin: load.inFlight, origins: load.origins)
 configuration.engine.busyPoll = .microseconds(load.busyPollMicroseconds)

@@ -122,14 +122,14 @@ final class CachedFetch: ResponseSink {
     case .refuse(let reason):
       report(CacheReport.notStored(reason))
       if decision.outdatesStored(status: head.status) {
-        cache.store.removeAll(for: cached.uri.cacheKey) { $0.isOutdated(byResponse: head.fields, to: cached) }
+        cache.store.removeAll(for: cached.uri.cacheKey.text) { $0.isOutdated(byResponse: head.fields, to: cached) }
       }
     case .store(let response):
       guard response.partition == .anonymous else { return report(CacheReport.personal) }
       state.withLock { state in
         state.response = response
         state.writer = try? cache.store.writer(
-          uri: cached.uri.cacheKey, response: response, id: .random(in: .min ... .max))
+          uri: cached.uri.cacheKey.text, response: response, id: .random(in: .min ... .max))
       }
     }
   }
@@ -184,7 +184,7 @@ final class CachedFetch: ResponseSink {
     case .stored: report(CacheReport.stored)
     case .failed(let response):
       // An older response must not be served after this one.
-      cache.store.removeAll(for: cached.uri.cacheKey) { $0.isSuperseded(by: response, to: cached) }
+      cache.store.removeAll(for: cached.uri.cacheKey.text) { $0.isSuperseded(by: response, to: cached) }
     }
   }
 

@@ -53,7 +53,7 @@ final class CommandCache: Sendable {
   /// its body isn't stored in the form that the caller needs: decoded if `isDecoded` is true, otherwise as received.
   func lookup(_ request: CacheRequest, isDecoded: Bool) -> Lookup {
     var (stored, ids): ([StoredResponse], [UInt64]) = ([], [])
-    store.forEachRecord(of: request.uri.cacheKey) { record in
+    store.forEachRecord(of: request.uri.cacheKey.text) { record in
       let response = record.response
       if !response.fields.contains("Content-Encoding") || (response.bodyForm == .decoded) == isDecoded {
         stored.append(response)
@@ -66,7 +66,7 @@ final class CommandCache: Sendable {
   /// Removes the stored responses that a response to an unsafe method, such as POST, invalidates.
   func invalidate(after head: ResponseHead, to request: CacheRequest) {
     for uri in Invalidation.targets(of: request, status: head.status, fields: head.fields) {
-      store.removeAll(for: uri.cacheKey)
+      store.removeAll(for: uri.cacheKey.text)
     }
   }
 

@@ -19,23 +19,6 @@ struct NetworkExchange {
     case resend
   }
 
-  struct PassedResponse {
-    /// Whether the receiver accepts the body of the origin's response.
-    var isWanted: Bool
-    /// The metadata with which the origin's response will be stored. Nil if the response won't be stored.
-    var response: StoredResponse?
-    /// The part of the body that has been received so far, which will be stored. Empty if the response won't be stored.
-    var body = Data()
-  }
-
-  /// The maximum size, in bytes, of a redirect's body that is read only so that the redirect can be stored, although the receiver
-  /// doesn't accept the body: 64 KiB. The engine has the same limit for all bodies that it reads and discards
-  /// (`EngineConfiguration.drainedBytesMax`).
-  static let unwantedBytesMax = 64 * 1024
-  /// The maximum time, in milliseconds, for reading a redirect's body only so that the redirect can be stored, although the
-  /// receiver doesn't accept the body: 1,000. Afterward, the engine reads and discards the body for at most another second.
-  static let unwantedMillisecondsMax = 1_000
-
   let attempt: Int
   let forwarding: Forwarding
   let found: [FoundResponse]
@@ -52,14 +35,9 @@ struct NetworkExchange {
   var ungrantedByteCount = 0
   var use = Use.undecided
 
-  /// Called when the receiver doesn't want the rest of the response's body. If the response is a redirect that is being stored, and
-  /// its body has at most `unwantedBytesMax` bytes, continues to store the body without passing it on, and returns true. Otherwise
-  /// changes nothing and returns false.
+  /// Lets the response's ``PassedResponse`` decide whether the rest of its body is stored although the receiver doesn't want it.
   mutating func storesRedirectUnwanted() -> Bool {
-    guard case .pass(var passed) = use, let response = passed.response, response.isRedirect,
-      max(passed.body.count, response.fields.announcedByteCount) <= Self.unwantedBytesMax
-    else { return false }
-    passed.isWanted = false
+    guard case .pass(var passed) = use, passed.storesRedirectUnwanted() else { return false }
     use = .pass(passed)
     return true
   }
@@ -73,7 +51,7 @@ struct NetworkExchange {
 
   mutating func stopStoring() {
     guard case .pass(var passed) = use else { return }
-    (passed.response, passed.body) = (nil, Data())
+    passed.stopStoring()
     use = .pass(passed)
   }
 }
@@ -115,8 +93,8 @@ extension CacheExchange {
       fields: head.fields, times: times)
     switch outcome.answer {
     case .passOn:
-      stores.apply(outcome.updates, to: network.found, of: uri)
-      return pass(head, times, network.found, request)
+      stores.apply(outcome.updates, to: network.found, of: key)
+      return pass(head, times, request)
     case .serveValidated(let index, let served):
       return answer(head, with: .serve(index: index, served, outcome.updates)) {
         let new = outcome.updates.first { $0.index == index }?.change.replacement
@@ -125,7 +103,7 @@ extension CacheExchange {
     case .serveStale(let index, let served):
       return answer(head, with: .serve(index: index, served, outcome.updates)) { nil }
     case .sendWithoutConditions:
-      stores.apply(outcome.updates, to: network.found, of: uri)
+      stores.apply(outcome.updates, to: network.found, of: key)
       return answer(head, with: .resend) { nil }
     }
   }
@@ -138,7 +116,7 @@ extension CacheExchange {
     _ head: ResponseHead, with use: NetworkExchange.Use, served: () -> StoredResponse?
   ) -> BodyDisposition {
     guard receiver?.confirm(head) ?? true else {
-      set(.pass(NetworkExchange.PassedResponse(isWanted: false)))
+      set(.pass(PassedResponse(nil, isWanted: false)))
       announce(nil)
       return .discard
     }
@@ -148,29 +126,15 @@ extension CacheExchange {
   }
 
   /// Passes the origin's response on to the receiver. `request` is the request as it counts for this response.
-  private func pass(
-    _ head: ResponseHead, _ times: ExchangeTimes, _ found: [FoundResponse], _ request: CacheRequest
-  ) -> BodyDisposition {
+  private func pass(_ head: ResponseHead, _ times: ExchangeTimes, _ request: CacheRequest) -> BodyDisposition {
     let (disposition, isTrusted) = receiver?.accept(head) ?? (.discard, true)
     let isWanted = if case .deliver = disposition { true } else { false }
-    let decision = StoreDecision(
-      request, status: head.status, fields: head.fields, times: times,
-      bodyForm: head.isContentDecoded ? .decoded : .received)
-    var passed = NetworkExchange.PassedResponse(isWanted: isWanted)
-    if case .store(let response) = decision, isTrusted, isWanted || receiver == nil, response.isWorthStoring {
-      // The delegate decides about the task's final response later, and that decision may make the response reusable.
-      let isDecidedLater = isWanted && !response.isRedirect
-      let isUseful = isDecidedLater || response.isReusable(under: request.policy)
-      if isUseful, head.fields.announcedByteCount <= storedBytesMax {
-        passed.response = response
-      } else {
-        stores.removeSuperseded(by: response, to: request)
-      }
-    } else if isTrusted, decision.outdatesStored(status: head.status), !found.isEmpty || stores.mayHaveFiles(of: uri) {
-      stores.removeOutdated(byResponse: head.fields, to: request)
-    }
-    let response = passed.response
-    set(.pass(passed))
+    let response =
+      isTrusted
+      ? cache.responseToStore(
+        head, to: request, times, isWanted: isWanted || receiver == nil, isDecidedLater: isWanted,
+        byteCountMax: storedBytesMax) : nil
+    set(.pass(PassedResponse(response, isWanted: isWanted)))
     announce(response)
     return response == nil ? disposition : .deliver
   }
@@ -190,7 +154,7 @@ extension CacheExchange {
     if isCollapsible {
       let isShared = response.map { request.isServed(by: $0, now: stores.now) } ?? false
       // A response that isn't stored yet may turn out to be too long, or the delegate may refuse to store it.
-      if isStored || !isShared { cache.note(uri, isShared: isShared) }
+      if isStored || !isShared { cache.note(key, isShared: isShared) }
     }
     if let response { lead?.announce(response, now: stores.now) } else { lead?.end(.failed) }
   }
@@ -201,29 +165,29 @@ extension CacheExchange {
         return (false, nil)
       }
       guard passed.response != nil else { return (passed.isWanted, nil) }
-      guard passed.body.count + bytes.count <= storedBytesMax(of: passed) else {
-        let work = state.stopStoring(isWanted: passed.isWanted)
-        return (passed.isWanted, (work: work, response: passed.response))
-      }
       // The state's reference to the body is removed before the body is changed. Otherwise the body would be copied (copy on
       // write).
       state.phase = .deciding
       network.use = .undecided
-      passed.body.append(copying: bytes, 0..<bytes.count)
+      let isShort = passed.append(bytes, byteCountMax: storedBytesMax(of: passed))
       network.use = .pass(passed)
       state.phase = .forwarding(network)
+      guard isShort else {
+        let work = state.stopStoring(isWanted: passed.isWanted)
+        return (passed.isWanted, (work: work, response: passed.response))
+      }
       return (passed.isWanted, nil)
     }
     if let stopped {
-      if isCollapsible { cache.note(uri, isShared: false) }
+      if isCollapsible { cache.note(key, isShared: false) }
       if let response = stopped.response { stores.removeSuperseded(by: response, to: request) }
       stopped.work.complete()
     }
     if isWanted { receiver?.receive(body: bytes) }
   }
 
-  private func storedBytesMax(of passed: NetworkExchange.PassedResponse) -> Int {
-    passed.isWanted || receiver == nil ? storedBytesMax : min(storedBytesMax, NetworkExchange.unwantedBytesMax)
+  private func storedBytesMax(of passed: PassedResponse) -> Int {
+    passed.isWanted || receiver == nil ? storedBytesMax : min(storedBytesMax, PassedResponse.unwantedBytesMax)
   }
 
   func turnEnded(sentBodyByteCount: UInt64) { receiver?.turnEnded(sentBodyByteCount: sentBodyByteCount) }
@@ -240,9 +204,8 @@ extension CacheExchange {
     case .undecided: finish(network, withoutHead: result, metrics)
     case .pass(let passed):
       let isComplete = if case .success = result { true } else { false }
-      if isComplete, let response = passed.response {
-        keep(
-          response.withBody(byteCount: UInt64(passed.body.count)), passed.body, of: network, isFinal: passed.isWanted)
+      if isComplete, let complete = passed.complete {
+        keep(complete.response, complete.body, of: network, isFinal: passed.isWanted)
       }
       end(result, metrics, .failed)
     case .serve(let index, let served, let updates):
@@ -309,23 +272,6 @@ extension CacheExchange {
   }
 }
 
-extension Fields {
-  /// The size of the body in bytes according to Content-Length, or 0 if the field is missing or malformed.
-  fileprivate var announcedByteCount: Int { Int(first("Content-Length") ?? "") ?? 0 }
-}
-
 extension StoredUpdate.Change {
   fileprivate var replacement: StoredResponse? { if case .replace(let response) = self { response } else { nil } }
-}
-
-extension StoredResponse {
-  /// Whether it is useful to store this response. False for an error response without an explicit freshness lifetime. The cache
-  /// would serve such a response only to requests that accept a stored response of any age, whose callers want a successful
-  /// response.
-  fileprivate var isWorthStoring: Bool {
-    switch lifetime {
-    case .maxAge(let seconds), .expires(let seconds): status < 400 || seconds > 0
-    case .heuristic, .invalid, .unknown: status < 400
-    }
-  }
 }

@@ -61,7 +61,7 @@ extension CacheExchange {
     guard let url, let file = stores.open(id) else { return decideWithoutStored() }
     guard file.byteCount > CacheStores.loadedBytesMax else {
       // The entire body is read first, so that a damaged file is noticed before any part is delivered.
-      guard let cached = stores.load(file, for: url) else { return decideWithoutStored() }
+      guard let cached = stores.load(file, of: key, for: url) else { return decideWithoutStored() }
       update(updates)
       return deliver(head, .data(cached.data.part(part)), metrics)
     }
@@ -76,7 +76,7 @@ extension CacheExchange {
   /// Updates the metadata of stored responses. Then notifies the requests that wait for this one, so that they look in the cache
   /// again.
   private func update(_ updates: [(StoredUpdate, of: [FoundResponse])]) {
-    if let found = updates.first?.of { stores.apply(updates.map(\.0), to: found, of: uri) }
+    if let found = updates.first?.of { stores.apply(updates.map(\.0), to: found, of: key) }
     state.withLock { $0.lead.take() }?.end(.stored)
   }
 

@@ -41,8 +41,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   private static let count = Atomic<UInt64>(0)
 
   let id = CacheExchange.count.add(1, ordering: .relaxed).newValue
-  /// The cache key: the URI by which responses to the request are stored and found.
-  let uri: String
+  /// The key under which responses to the request are stored and found.
+  let key: CacheKey
   let request: CacheRequest
   let cache: SessionCache
   /// The object that receives the response, usually a task's `Transfer`. Nil for a revalidation in the background.
@@ -79,9 +79,9 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     self.cache = cache
     self.upstream = upstream
     self.receiver = receiver
-    uri = request.uri.cacheKey
+    key = request.uri.cacheKey
     self.isStreamed = isStreamed
-    readsUnwantedBodies = !isStreamed && windowBytes > NetworkExchange.unwantedBytesMax
+    readsUnwantedBodies = !isStreamed && windowBytes > PassedResponse.unwantedBytesMax
     state = Mutex(State(window: windowBytes))
   }
 
@@ -95,9 +95,9 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   /// Serves a stored response or sends the request to the origin, as `CacheDecision` says. Looks for stored responses in memory
   /// first, then in files.
   func decide() {
-    let found = stores.foundInMemory(uri)
+    let found = stores.foundInMemory(key)
     let decision = CacheDecision(request, stored: found.map(\.response), now: stores.now)
-    guard !decision.isHit, request.policy != .reload, stores.mayHaveFiles(of: uri) else {
+    guard !decision.isHit, request.policy != .reload, stores.mayHaveFiles(of: key) else {
       return act(on: decision, found)
     }
     let lookup = state.withLock { state in
@@ -106,7 +106,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
       return state.lookupCount
     }
     stores.onQueue {
-      let found = self.stores.found(self.uri)
+      let found = self.stores.found(self.key)
       guard self.endLookup(lookup) else { return }
       self.act(on: CacheDecision(self.request, stored: found.map(\.response), now: self.stores.now), found)
     }
@@ -147,7 +147,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
         return !state.hasWaited
       }
       guard let mayWait else { return }
-      if mayWait, isCollapsible, forwarding.isCollapsible { cache.join(self) } else { forward() }
+      // Without a stored response, nothing suggests that one response can answer several requests.
+      if mayWait, !found.isEmpty, isCollapsible, forwarding.isCollapsible { cache.join(self) } else { forward() }
     }
   }
 
@@ -284,7 +285,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     case .none: break
     case .stop(let stopped): stopped.complete()
     case .limitTime(let attempt):
-      let limit = DispatchTimeInterval.milliseconds(NetworkExchange.unwantedMillisecondsMax)
+      let limit = DispatchTimeInterval.milliseconds(PassedResponse.unwantedMillisecondsMax)
       DispatchQueue.global().asyncAfter(deadline: .now() + limit) { [weak self] in self?.stopReading(attempt) }
     }
     advance()

@@ -49,6 +49,8 @@ final class CacheStores: Sendable {
     var capacity: Int
     var unwrittenByteCount = 0
     var hasWarned = false
+    /// The number of responses of each URI that wait to be written to files.
+    var unwritten: [CacheKey: Int] = [:]
   }
 
   /// The time, in seconds, after which a folder that couldn't be used is tried again: 60. In the meantime, lookups cost no system
@@ -143,12 +145,18 @@ final class CacheStores: Sendable {
     return URLError(unusableCacheFolder: folder(), error)
   }
 
-  /// Returns whether there may be a file with a response for the URI. If false, there is none; if true, a lookup must find out.
-  /// Doesn't read any file.
-  func mayHaveFiles(of uri: String) -> Bool {
-    let (current, capacity) = diskState.withLock { ($0.disk, $0.capacity) }
+  /// Returns whether a response for the URI may be stored, in memory or in a file. If false, there is none; if true, a lookup must
+  /// find out. Doesn't read any file.
+  func mayHaveResponses(of key: CacheKey) -> Bool { memory.hasRecords(for: key) || mayHaveFiles(of: key) }
+
+  /// Returns whether there may be a file with a response for the URI, or whether one is about to be written. If false, there is
+  /// none; if true, a lookup must find out. Doesn't read any file.
+  func mayHaveFiles(of key: CacheKey) -> Bool {
+    let (current, capacity, isUnwritten) = diskState.withLock { state in
+      (state.disk, state.capacity, !state.unwritten.isEmpty && state.unwritten[key] != nil)
+    }
     return switch current {
-    case .open(let store): store.mayHaveRecords(of: uri)
+    case .open(let store): isUnwritten || (store.count > 0 && store.mayHaveRecords(of: key.text))
     case .closed: capacity > 0
     case .unusable(_, let retryTime): capacity > 0 && isDue(retryTime)
     }
@@ -157,17 +165,17 @@ final class CacheStores: Sendable {
   // MARK: Lookup
 
   /// Returns the stored responses for the URI that are in memory.
-  func foundInMemory(_ uri: String) -> [FoundResponse] {
-    memory.records(for: uri).map {
+  func foundInMemory(_ key: CacheKey) -> [FoundResponse] {
+    memory.records(for: key).map {
       FoundResponse(response: $0.record.response, body: .memory(id: $0.id, $0.record.content))
     }
   }
 
   /// Returns the stored responses for the URI: all that are in memory, and those in files that aren't older versions of a response
   /// in memory. Called on the files' queue.
-  func found(_ uri: String) -> [FoundResponse] {
-    var found = foundInMemory(uri)
-    disk?.forEachRecord(of: uri) { record in
+  func found(_ key: CacheKey) -> [FoundResponse] {
+    var found = foundInMemory(key)
+    disk?.forEachRecord(of: key.text) { record in
       let response = record.response
       if !found.contains(where: { $0.response.isVersion(of: response) }) {
         found.append(FoundResponse(response: response, body: .file(id: record.id)))
@@ -188,7 +196,7 @@ final class CacheStores: Sendable {
 
   /// Reads a stored response from its file, and also stores it in memory. If the file is damaged, deletes the file and returns nil.
   /// Must be called on the files' queue.
-  func load(_ file: RecordFile, for url: URL) -> CachedURLResponse? {
+  func load(_ file: RecordFile, of key: CacheKey, for url: URL) -> CachedURLResponse? {
     guard let data = try? file.contents() else {
       remove(file)
       return nil
@@ -198,7 +206,7 @@ final class CacheStores: Sendable {
       url: url, statusCode: stored.status, fields: stored.fields, isContentDecoded: stored.bodyForm == .decoded)
     let cached = CachedURLResponse(response: head, data: data)
     memory.restore(
-      MemoryStore.Record(uri: file.reader.uri, response: stored, content: cached), unless: { $0.isVersion(of: stored) })
+      MemoryStore.Record(key: key, response: stored, content: cached), unless: { $0.isVersion(of: stored) })
     return cached
   }
 
@@ -218,14 +226,14 @@ final class CacheStores: Sendable {
   /// Stores a response in place of earlier responses to the same request. A response that belongs to only one session is stored in
   /// memory but not in a file.
   func store(_ content: CachedURLResponse, as response: StoredResponse, to request: CacheRequest) {
-    let uri = request.uri.cacheKey
+    let key = request.uri.cacheKey
     let insert = {
-      self.memory.insert(MemoryStore.Record(uri: uri, response: response, content: content)) {
+      self.memory.insert(MemoryStore.Record(key: key, response: response, content: content)) {
         $0.isSuperseded(by: response, to: request)
       }
     }
     guard diskCapacity > 0, response.partition == .anonymous else { return insert() }
-    let isWritten = content.storagePolicy == .allowed && reserve(content.data.count)
+    let isWritten = content.storagePolicy == .allowed && reserve(content.data.count, for: key)
     change(insert) {
       if isWritten {
         do throws(DiskStoreError) {
@@ -234,7 +242,7 @@ final class CacheStores: Sendable {
           // Writing may fail because the disk is full. The response is then stored only in memory.
           self.removeFiles(supersededBy: response, to: request)
         }
-        self.diskState.withLock { $0.unwrittenByteCount -= content.data.count }
+        self.release(content.data.count, for: key)
       } else {
         self.removeFiles(supersededBy: response, to: request)
       }
@@ -243,8 +251,8 @@ final class CacheStores: Sendable {
 
   /// Removes the stored responses that `response` supersedes. Called if `response` itself won't be stored.
   func removeSuperseded(by response: StoredResponse, to request: CacheRequest) {
-    let uri = request.uri.cacheKey
-    let remove = { self.memory.update(uri, where: { $0.isSuperseded(by: response, to: request) }, { _ in nil }) }
+    let key = request.uri.cacheKey
+    let remove = { self.memory.update(key, where: { $0.isSuperseded(by: response, to: request) }, { _ in nil }) }
     guard response.partition == .anonymous, diskCapacity > 0 else { return remove() }
     // The files are removed after all earlier work on the queue, because an earlier response may not have been written yet.
     change(remove) { self.removeFiles(supersededBy: response, to: request) }
@@ -253,33 +261,43 @@ final class CacheStores: Sendable {
   /// Removes the stored responses that a later response to `request`, with the fields `response`, has made outdated. Called if
   /// HTTP's rules don't permit storing that response.
   func removeOutdated(byResponse response: Fields, to request: CacheRequest) {
-    let uri = request.uri.cacheKey
+    let key = request.uri.cacheKey
     let remove = {
-      self.memory.update(uri, where: { $0.isOutdated(byResponse: response, to: request) }, { _ in nil })
+      self.memory.update(key, where: { $0.isOutdated(byResponse: response, to: request) }, { _ in nil })
     }
     guard diskCapacity > 0 else { return remove() }
     change(remove) {
-      self.disk?.removeAll(for: uri) { $0.isOutdated(byResponse: response, to: request) }
+      self.disk?.removeAll(for: key.text) { $0.isOutdated(byResponse: response, to: request) }
     }
   }
 
   /// Deletes the files of stored responses that `response` supersedes. Otherwise the cache would serve these files after `response`
   /// has been evicted from memory. Must be called on the files' queue.
   private func removeFiles(supersededBy response: StoredResponse, to request: CacheRequest) {
-    disk?.removeAll(for: request.uri.cacheKey) { $0.isSuperseded(by: response, to: request) }
+    disk?.removeAll(for: request.uri.cacheKey.text) { $0.isSuperseded(by: response, to: request) }
   }
 
-  private func reserve(_ byteCount: Int) -> Bool {
+  /// Records that a response of `byteCount` bytes is about to be written. Returns false, without recording it, if too many bytes
+  /// already wait to be written.
+  private func reserve(_ byteCount: Int, for key: CacheKey) -> Bool {
     diskState.withLock { state in
       guard byteCount <= unwrittenBytesMax - state.unwrittenByteCount else { return false }
       state.unwrittenByteCount += byteCount
+      state.unwritten[key, default: 0] += 1
       return true
+    }
+  }
+
+  private func release(_ byteCount: Int, for key: CacheKey) {
+    diskState.withLock { state in
+      state.unwrittenByteCount -= byteCount
+      state.unwritten[key] = state.unwritten[key].flatMap { $0 > 1 ? $0 - 1 : nil }
     }
   }
 
   private func write(_ data: Data, _ response: StoredResponse, to request: CacheRequest) throws(DiskStoreError) {
     guard let disk else { return }
-    let writer = try disk.writer(uri: request.uri.cacheKey, response: response, id: .random(in: .min ... .max))
+    let writer = try disk.writer(uri: request.uri.cacheKey.text, response: response, id: .random(in: .min ... .max))
     var rest = data[...]
     while !rest.isEmpty {
       let part = Array(rest.prefix(RecordFormat.blockByteCount))
@@ -291,14 +309,14 @@ final class CacheStores: Sendable {
 
   /// Updates the metadata of stored responses, for example after a 304 response. The index of each update refers to `found`, the
   /// result of an earlier lookup. A response that was replaced after the lookup isn't changed.
-  func apply(_ updates: [StoredUpdate], to found: [FoundResponse], of uri: String) {
+  func apply(_ updates: [StoredUpdate], to found: [FoundResponse], of key: CacheKey) {
     guard !updates.isEmpty else { return }
     let changes = updates.map {
       (old: found[$0.index].response, new: found[$0.index].response.changed(by: $0.change), change: $0.change)
     }
     let update = {
       for (old, new, _) in changes {
-        self.memory.update(uri, where: { $0 == old }) { record in new.map { record.with($0) } }
+        self.memory.update(key, where: { $0 == old }) { record in new.map { record.with($0) } }
       }
     }
     guard diskCapacity > 0 else { return update() }
@@ -306,7 +324,7 @@ final class CacheStores: Sendable {
       guard let disk = self.disk else { return }
       for (old, new, change) in changes {
         var ids: [UInt64] = []
-        disk.forEachRecord(of: uri) { if $0.response == old { ids.append($0.id) } }
+        disk.forEachRecord(of: key.text) { if $0.response == old { ids.append($0.id) } }
         for id in ids {
           guard let new, new.partition == .anonymous else {
             disk.remove(id)
@@ -326,14 +344,14 @@ final class CacheStores: Sendable {
 
   /// Removes the stored responses for a URI after a successful unsafe request. Responses to requests for the URI that have already
   /// been sent won't be stored.
-  func invalidate(_ uri: String) {
-    invalidations.add(uri)
-    removeAll(for: uri)
+  func invalidate(_ key: CacheKey) {
+    invalidations.add(key)
+    removeAll(for: key)
   }
 
-  func removeAll(for uri: String) {
-    guard diskCapacity > 0 else { return memory.removeAll(for: uri) }
-    change({ memory.removeAll(for: uri) }, inFiles: { self.disk?.removeAll(for: uri) })
+  func removeAll(for key: CacheKey) {
+    guard diskCapacity > 0 else { return memory.removeAll(for: key) }
+    change({ memory.removeAll(for: key) }, inFiles: { self.disk?.removeAll(for: key.text) })
   }
 
   /// Removes all responses from memory and from the folder, including those that other processes have stored in the folder.
@@ -375,7 +393,7 @@ extension MemoryStore<CachedURLResponse>.Record {
         url: url, statusCode: response.status, fields: response.fields, isContentDecoded: response.bodyForm == .decoded)
     }
     return Self(
-      uri: uri, response: response,
+      key: key, response: response,
       content: CachedURLResponse(
         response: head ?? old, data: content.data, userInfo: content.userInfo, storagePolicy: content.storagePolicy))
   }

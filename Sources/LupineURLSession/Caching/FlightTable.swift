@@ -1,5 +1,6 @@
 // FlightTable: the requests that wait for the response to another request for the same URL (RFC 9111 §4). It performs no I/O.
 
+import LupineCache
 import LupineCacheStore
 
 /// The requests of one session that are in flight, with the requests that wait for their responses. A flight consists of a request
@@ -52,75 +53,75 @@ struct FlightTable<Member: Identifiable>: Sendable where Member: Sendable, Membe
   /// for that URI wait for each other again.
   static var unsharedURIsMax: Int { 1_000 }
 
-  private var flights: [String: Flight] = [:]
+  private var flights: [CacheKey: Flight] = [:]
   /// The URIs whose latest response could answer only one request. Requests for these URIs don't wait for each other, because the
   /// next response can probably answer only one request too.
-  private var unshared = RecencyList<String, Bool>()
+  private var unshared = RecencyList<CacheKey, Bool>()
 
   /// The number of requests that wait for the response to another request, in all flights.
   var waiterCount: Int { flights.values.reduce(0) { $0 + $1.waiters.count } }
 
-  mutating func join(_ uri: String, _ member: Member) -> Role {
-    guard unshared[uri] == nil else { return .goesAlone }
-    guard let flight = flights[uri] else {
-      flights[uri] = Flight(leader: member.id)
+  mutating func join(_ key: CacheKey, _ member: Member) -> Role {
+    guard unshared[key] == nil else { return .goesAlone }
+    guard let flight = flights[key] else {
+      flights[key] = Flight(leader: member.id)
       return .leads
     }
     if let isServed = flight.isServed, !isServed(member) { return .goesAlone }
-    flights[uri]?.waiters.append(member)
+    flights[key]?.waiters.append(member)
     return .waits
   }
 
   /// Starts a flight with this leader and without waiters. Returns false if the URI already has a flight.
-  mutating func begin(_ uri: String, _ id: Member.ID) -> Bool {
-    guard flights[uri] == nil else { return false }
-    flights[uri] = Flight(leader: id)
+  mutating func begin(_ key: CacheKey, _ id: Member.ID) -> Bool {
+    guard flights[key] == nil else { return false }
+    flights[key] = Flight(leader: id)
     return true
   }
 
   /// Records that the head of the leader's response has arrived. Removes and returns the waiters that this response can't answer.
   mutating func announce(
-    _ uri: String, of leader: Member.ID, isServed: @escaping @Sendable (Member) -> Bool
+    _ key: CacheKey, of leader: Member.ID, isServed: @escaping @Sendable (Member) -> Bool
   ) -> [Member] {
-    guard var flight = flights[uri], flight.leader == leader else { return [] }
+    guard var flight = flights[key], flight.leader == leader else { return [] }
     var (waiters, released): ([Member], [Member]) = ([], [])
     for waiter in flight.waiters {
       if isServed(waiter) { waiters.append(waiter) } else { released.append(waiter) }
     }
     (flight.waiters, flight.isServed) = (waiters, isServed)
-    flights[uri] = flight
+    flights[key] = flight
     return released
   }
 
   /// Remembers whether the latest response for the URI can answer several requests. If it can't, later requests for the URI don't
   /// wait for each other.
-  mutating func note(_ uri: String, isShared: Bool) {
+  mutating func note(_ key: CacheKey, isShared: Bool) {
     guard !isShared else {
-      unshared.remove(uri)
+      unshared.remove(key)
       return
     }
-    unshared.insert(true, for: uri, byteCount: 0)
+    unshared.insert(true, for: key, byteCount: 0)
     if unshared.count > Self.unsharedURIsMax, let oldest = unshared.oldestKey { unshared.remove(oldest) }
   }
 
   /// Ends the leader's request. If it was canceled and the flight has waiters, the first waiter becomes the leader. Otherwise the
   /// flight ends and all waiters are released.
-  mutating func end(_ uri: String, of leader: Member.ID, _ outcome: Outcome) -> Changes {
-    guard var flight = flights[uri], flight.leader == leader else { return Changes() }
+  mutating func end(_ key: CacheKey, of leader: Member.ID, _ outcome: Outcome) -> Changes {
+    guard var flight = flights[key], flight.leader == leader else { return Changes() }
     guard outcome == .canceled, !flight.waiters.isEmpty else {
-      flights[uri] = nil
+      flights[key] = nil
       return Changes(released: flight.waiters)
     }
     let next = flight.waiters.removeFirst()
     (flight.leader, flight.isServed) = (next.id, nil)
-    flights[uri] = flight
+    flights[key] = flight
     return Changes(promoted: next)
   }
 
   /// Removes the waiting request with this identifier from the URI's flight. Returns false if there is no such request.
-  mutating func leave(_ uri: String, _ id: Member.ID) -> Bool {
-    guard let position = flights[uri]?.waiters.firstIndex(where: { $0.id == id }) else { return false }
-    flights[uri]?.waiters.remove(at: position)
+  mutating func leave(_ key: CacheKey, _ id: Member.ID) -> Bool {
+    guard let position = flights[key]?.waiters.firstIndex(where: { $0.id == id }) else { return false }
+    flights[key]?.waiters.remove(at: position)
     return true
   }
 }

@@ -1,6 +1,7 @@
 // InvalidationLog: the URIs that unsafe requests have invalidated recently, so that no response to an earlier request is stored
 // afterward (RFC 9111 §4.4).
 
+import LupineCache
 import LupineCacheStore
 import Synchronization
 
@@ -16,7 +17,7 @@ final class InvalidationLog: Sendable {
 
   private struct State {
     /// The number of the latest invalidation of each URI.
-    var latest = RecencyList<String, UInt64>()
+    var latest = RecencyList<CacheKey, UInt64>()
     /// The number of the latest invalidation that has been forgotten, or 0.
     var forgotten: UInt64 = 0
   }
@@ -28,10 +29,10 @@ final class InvalidationLog: Sendable {
   var count: UInt64 { total.load(ordering: .acquiring) }
 
   /// Adds an invalidation of the URI. Must be called before the stored responses are removed.
-  func add(_ uri: String) {
+  func add(_ key: CacheKey) {
     state.withLock { state in
       let number = total.add(1, ordering: .acquiringAndReleasing).newValue
-      state.latest.insert(number, for: uri, byteCount: 0)
+      state.latest.insert(number, for: key, byteCount: 0)
       guard state.latest.count > Self.invalidatedURIsMax, let oldest = state.latest.oldestKey else { return }
       if let forgotten = state.latest.remove(oldest) { state.forgotten = forgotten }
     }
@@ -39,8 +40,8 @@ final class InvalidationLog: Sendable {
 
   /// Returns whether the URI may have been invalidated after the first `count` invalidations. Takes no lock if there has been no
   /// further invalidation.
-  func mayContain(_ uri: String, after count: UInt64) -> Bool {
+  func mayContain(_ key: CacheKey, after count: UInt64) -> Bool {
     guard self.count > count else { return false }
-    return state.withLock { ($0.latest[uri] ?? $0.forgotten) > count }
+    return state.withLock { ($0.latest[key] ?? $0.forgotten) > count }
   }
 }

@@ -121,9 +121,34 @@ final class SessionCache: Sendable {
     fields.first("Authorization")?.prefix(7).lowercased() == "digest "
   }
 
+  /// Decides whether a response that is passed on to a task will be stored, and returns the metadata with which it will be stored, or
+  /// nil. If it won't be stored, removes the stored responses that it outdates.
+  ///
+  /// - Parameters:
+  ///   - isWanted: Whether the body is read, so that it can be stored.
+  ///   - isDecidedLater: Whether the task's delegate decides about the complete response. Its decision may make the response reusable.
+  ///   - byteCountMax: The maximum size, in bytes, of a body that is stored.
+  func responseToStore(
+    _ head: ResponseHead, to request: CacheRequest, _ times: ExchangeTimes, isWanted: Bool, isDecidedLater: Bool,
+    byteCountMax: Int
+  ) -> StoredResponse? {
+    let decision = StoreDecision(
+      request, status: head.status, fields: head.fields, times: times,
+      bodyForm: head.isContentDecoded ? .decoded : .received)
+    if case .store(let response) = decision, isWanted, response.isWorthStoring {
+      let isUseful = isDecidedLater && !response.isRedirect || response.isReusable(under: request.policy)
+      if isUseful, head.fields.announcedByteCount <= byteCountMax { return response }
+      if stores.mayHaveResponses(of: request.uri.cacheKey) { stores.removeSuperseded(by: response, to: request) }
+    } else if decision.outdatesStored(status: head.status), stores.mayHaveResponses(of: request.uri.cacheKey) {
+      stores.removeOutdated(byResponse: head.fields, to: request)
+    }
+    return nil
+  }
+
   /// Removes the stored responses that a response to an unsafe method invalidates (RFC 9111 §4.4), in all partitions. Responses to
   /// requests for these URIs that are in flight won't be stored.
   func invalidate(after head: ResponseHead, to request: EngineRequest) {
+    guard !Invalidation.isSafe(request.method) else { return }
     let targets = Invalidation.targets(
       of: CacheRequest(method: request.method, uri: request.uri, fields: request.fields, session: name),
       status: head.status, fields: head.fields)
@@ -138,8 +163,8 @@ final class SessionCache: Sendable {
   /// Sends the request of `exchange`, or lets it wait for the response to another request for the same URI that has already been
   /// sent.
   func join(_ exchange: CacheExchange) {
-    switch flights.withLock({ $0.join(exchange.uri, exchange) }) {
-    case .leads: exchange.lead(Lead(self, exchange.uri, exchange.id))
+    switch flights.withLock({ $0.join(exchange.key, exchange) }) {
+    case .leads: exchange.lead(Lead(self, exchange.key, exchange.id))
     case .goesAlone: exchange.forward()
     case .waits:
       let wait = min(waitMax, exchange.waitMax).components
@@ -153,28 +178,28 @@ final class SessionCache: Sendable {
 
   /// Remembers whether the latest response for the URI can answer several requests. If it can't, later requests for the URI don't
   /// wait for each other.
-  func note(_ uri: String, isShared: Bool) { flights.withLock { $0.note(uri, isShared: isShared) } }
+  func note(_ key: CacheKey, isShared: Bool) { flights.withLock { $0.note(key, isShared: isShared) } }
 
   /// Lets later requests for the URI wait for the response to a background revalidation, which the caller is about to send with
   /// `exchange`. Returns the object that notifies those requests, or nil if another request for the URI is already in flight.
   func begin(_ exchange: CacheExchange) -> Lead? {
-    flights.withLock { $0.begin(exchange.uri, exchange.id) } ? Lead(self, exchange.uri, exchange.id) : nil
+    flights.withLock { $0.begin(exchange.key, exchange.id) } ? Lead(self, exchange.key, exchange.id) : nil
   }
 
   /// Removes the exchange from the exchanges that wait for the response to another request. Returns false if it isn't one of them.
-  func leave(_ exchange: CacheExchange) -> Bool { flights.withLock { $0.leave(exchange.uri, exchange.id) } }
+  func leave(_ exchange: CacheExchange) -> Bool { flights.withLock { $0.leave(exchange.key, exchange.id) } }
 
   fileprivate func announce(
-    _ uri: String, of leader: UInt64, isServed: @escaping @Sendable (CacheExchange) -> Bool
+    _ key: CacheKey, of leader: UInt64, isServed: @escaping @Sendable (CacheExchange) -> Bool
   ) {
-    let released = flights.withLock { $0.announce(uri, of: leader, isServed: isServed) }
+    let released = flights.withLock { $0.announce(key, of: leader, isServed: isServed) }
     for exchange in released { exchange.endWaiting() }
   }
 
-  fileprivate func end(_ uri: String, of leader: UInt64, _ outcome: FlightTable<CacheExchange>.Outcome) {
-    let changes = flights.withLock { $0.end(uri, of: leader, outcome) }
+  fileprivate func end(_ key: CacheKey, of leader: UInt64, _ outcome: FlightTable<CacheExchange>.Outcome) {
+    let changes = flights.withLock { $0.end(key, of: leader, outcome) }
     for exchange in changes.released { exchange.endWaiting() }
-    if let promoted = changes.promoted { promoted.lead(Lead(self, uri, promoted.id)) }
+    if let promoted = changes.promoted { promoted.lead(Lead(self, key, promoted.id)) }
   }
 }
 
@@ -182,13 +207,13 @@ final class SessionCache: Sendable {
 /// stop waiting when this object is deinitialized.
 final class Lead: Sendable {
   private let cache: SessionCache
-  private let uri: String
+  private let key: CacheKey
   private let leader: UInt64
   private let isOver = Atomic(false)
 
-  init(_ cache: SessionCache, _ uri: String, _ leader: UInt64) {
+  init(_ cache: SessionCache, _ key: CacheKey, _ leader: UInt64) {
     self.cache = cache
-    self.uri = uri
+    self.key = key
     self.leader = leader
   }
 
@@ -197,13 +222,13 @@ final class Lead: Sendable {
   /// Called when the leader has received the head of its response. Sends the waiting requests that this response can't answer. From
   /// then on, a request waits only if the response can answer it.
   func announce(_ response: StoredResponse, now: Int64) {
-    cache.announce(uri, of: leader) { waiter in waiter.request.isServed(by: response, now: now) }
+    cache.announce(key, of: leader) { waiter in waiter.request.isServed(by: response, now: now) }
   }
 
   /// Notifies the waiting requests that the leader's request has ended with this outcome. Only the first call has an effect.
   func end(_ outcome: FlightTable<CacheExchange>.Outcome) {
     guard !isOver.exchange(true, ordering: .relaxed) else { return }
-    cache.end(uri, of: leader, outcome)
+    cache.end(key, of: leader, outcome)
   }
 }
 

@@ -48,6 +48,16 @@ final class StorableResponse: Sendable {
     }
   }
 
+  /// Stores `chosen`, the response that the delegate returned in place of `proposed`, because the program has decided so. The
+  /// response's object in `proposed` isn't this object's, but has the same head.
+  func store(_ chosen: CachedURLResponse, proposedAs proposed: CachedURLResponse) {
+    let isHead = chosen.response === proposed.response
+    store(
+      CachedURLResponse(
+        response: isHead ? head : chosen.response, data: chosen.data, userInfo: chosen.userInfo,
+        storagePolicy: chosen.storagePolicy), isDecided: true)
+  }
+
   /// Removes the older response that this one would have replaced. Called if the program's decision prevents storing this one.
   private func refuse() {
     if isCollapsible { cache.note(request.uri.cacheKey, isShared: false) }
@@ -95,11 +105,6 @@ final class StorableResponse: Sendable {
       cache.stores.removeSuperseded(by: stored, to: request)
     }
   }
-}
-
-extension StoredResponse {
-  /// Whether the stored response is a redirect (a status code of 300 to 399). Callers rarely want the body of a redirect.
-  var isRedirect: Bool { (300..<400).contains(status) }
 }
 
 extension HTTPURLResponse {

@@ -150,8 +150,8 @@ open class URLCache: NSObject, @unchecked Sendable {
   /// that its `Vary` field names. Responses that a session has requested with credentials, or that set its cookies, aren't returned,
   /// because they belong to only one session. Nor are those that depend on a session's own trust in servers or its own route.
   open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
-    guard let key = CacheKey(request) else { return nil }
-    let found = stores.foundInMemory(key.uri)
+    guard let key = RequestKey(request) else { return nil }
+    let found = stores.foundInMemory(key.cacheKey)
     if let index = key.request.selection(among: found.map(\.response)),
       case .memory(let id, let cached) = found[index].body
     {
@@ -159,11 +159,11 @@ open class URLCache: NSObject, @unchecked Sendable {
       return cached
     }
     return stores.waitForFiles {
-      let found = stores.found(key.uri)
+      let found = stores.found(key.cacheKey)
       guard let index = key.request.selection(among: found.map(\.response)) else { return nil }
       switch found[index].body {
       case .memory(_, let cached): return cached
-      case .file(let id): return stores.open(id).flatMap { stores.load($0, for: key.url) }
+      case .file(let id): return stores.open(id).flatMap { stores.load($0, of: key.cacheKey, for: key.url) }
       }
     }
   }
@@ -174,7 +174,7 @@ open class URLCache: NSObject, @unchecked Sendable {
   /// it. For example, a response that is incomplete or has `no-store` isn't stored. A response to a request with credentials, or a
   /// response that sets cookies, is stored only in memory. The `userInfo` is also stored only in memory.
   open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
-    guard cachedResponse.storagePolicy != .notAllowed, let key = CacheKey(request),
+    guard cachedResponse.storagePolicy != .notAllowed, let key = RequestKey(request),
       let response = cachedResponse.response as? HTTPURLResponse
     else { return }
     let now = stores.now
@@ -189,8 +189,8 @@ open class URLCache: NSObject, @unchecked Sendable {
 
   /// Removes all cached responses for the request's URL, including those that belong to only one session.
   open func removeCachedResponse(for request: URLRequest) {
-    guard let key = CacheKey(request) else { return }
-    stores.removeAll(for: key.uri)
+    guard let key = RequestKey(request) else { return }
+    stores.removeAll(for: key.cacheKey)
     stores.waitForFiles {}
   }
 
@@ -215,10 +215,10 @@ open class URLCache: NSObject, @unchecked Sendable {
   }
 }
 
-/// The URI by which the responses to a request are stored, and the request in the form that the cache's decisions use.
-private struct CacheKey {
+/// The key under which the responses to a request are stored, and the request in the form that the cache's decisions use.
+private struct RequestKey {
   let url: URL
-  let uri: String
+  let cacheKey: CacheKey
   let request: CacheRequest
 
   /// Creates the key of a request. Returns nil if the cache never stores responses to the request, because its URL isn't http or
@@ -228,7 +228,7 @@ private struct CacheKey {
       let method = request.httpMethod, method == "GET" || method == "HEAD"
     else { return nil }
     self.url = url
-    self.uri = uri.cacheKey
+    cacheKey = uri.cacheKey
     // What a program has stored for a request with credentials is returned only for the same credentials.
     let credentials = ["Authorization", "Cookie"].flatMap { name in request.fields.all(name).map { "\(name): \($0)" } }
     self.request = CacheRequest(

@@ -94,6 +94,11 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   /// The use of the session's cache by this task: the cache can answer the task's requests.
   override var cacheScope: TaskCache.Scope { .requests }
 
+  override var delegateDecidesOnCaching: Bool {
+    guard let delegates else { return false }
+    return delegates.selective?.needsCachingDecision(for: self) ?? (delegates.data != nil)
+  }
+
   override func transferDidEnd(_ error: URLError?) {
     guard let (session, delegates) = notified, delegates.data != nil else {
       let storable = transfer?.takeStorable()
@@ -124,7 +129,11 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     delegate.urlSession(session, dataTask: self, willCacheResponse: proposed) { chosen in
       // A decision has no effect after the task was canceled.
       if case .awaited(let isExplicit) = self.cachingDecision.withLock({ $0 }) {
-        storable?.store(chosen, isDecided: isExplicit)
+        if let storable {
+          storable.store(chosen, isDecided: isExplicit)
+        } else if isExplicit, let chosen {
+          self.transfer?.undecided(proposed.data)?.store(chosen, proposedAs: proposed)
+        }
       }
       self.completeAfterCachingDecision(nil)
     }

@@ -121,6 +121,8 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   /// The use of the session's cache by this task. By default, the cache doesn't answer the task's requests, but unsafe methods
   /// invalidate stored responses.
   var cacheScope: TaskCache.Scope { .invalidation }
+  /// Whether the task's delegate decides about storing the response in the cache. False by default.
+  var delegateDecidesOnCaching: Bool { false }
 
   /// Whether the task decides to accept or refuse the response's body. If true, its transfer calls `receive(_:answer:)` and waits
   /// for the answer.

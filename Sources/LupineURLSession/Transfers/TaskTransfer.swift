@@ -40,12 +40,16 @@ protocol TaskTransfer: AnyObject, Sendable {
   var isServed: Bool { get }
   /// Removes and returns the complete response that the session's cache can store. Returns nil (the default) if there is none.
   func takeStorable() -> StorableResponse?
+  /// Returns the complete response, with this body, in the form in which the session's cache stores it if the task's delegate has
+  /// decided so, although the response isn't reusable by itself. Returns nil (the default) if the cache can't store it.
+  func undecided(_ body: Data) -> StorableResponse?
 }
 
 extension TaskTransfer {
   var failure: (any Error)? { nil }
   var isServed: Bool { false }
   func takeStorable() -> StorableResponse? { nil }
+  func undecided(_ body: Data) -> StorableResponse? { nil }
 }
 
 extension TransferObserver {

@@ -128,7 +128,11 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
 
   // MARK: Events from the engine, on the loop's thread
 
-  func receive(head: ResponseHead) -> BodyDisposition { accept(head).disposition }
+  func receive(head: ResponseHead) -> BodyDisposition {
+    let (disposition, isTrusted) = accept(head)
+    guard let cache else { return disposition }
+    return cache.receive(head, disposition, isTrusted: isTrusted, to: { currentRequest }, client.settings)
+  }
 
   func accept(_ head: ResponseHead) -> (disposition: BodyDisposition, isTrusted: Bool) {
     accept(head, verdict(on: head))
@@ -162,12 +166,18 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     head.status == 407 && request.uri.origin.scheme == .http && client.proxy(for: request)?.scheme.speaksHTTP == true
   }
 
-  func receive(body bytes: borrowing Span<UInt8>) { guarded.withLock { $0.state.receive(body: bytes) } }
+  func receive(body bytes: borrowing Span<UInt8>) {
+    cache?.receive(body: bytes)
+    guarded.withLock { $0.state.receive(body: bytes) }
+  }
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
     switch result {
-    case .success: apply { $0.exchangeEnded(.success, metrics) }
+    case .success:
+      cache?.responseEnded(isComplete: true)
+      apply { $0.exchangeEnded(.success, metrics) }
     case .failure(let error):
+      cache?.responseEnded(isComplete: false)
       if client.identities.isUsed { noteRefusal(error) }
       let identityRequest = error.requestedAuthorities.flatMap { authorities in
         choosesIdentity(guarded.withLock { $0.state.request }) ? authorities : nil
@@ -208,6 +218,8 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
 
   func takeStorable() -> StorableResponse? { cache?.takeStorable() }
 
+  func undecided(_ body: Data) -> StorableResponse? { cache?.undecided(body, of: currentRequest, client.settings) }
+
   var isServed: Bool { cache?.isServed ?? false }
 
   // MARK: Actions
@@ -238,14 +250,19 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     case .resume(let exchange):
       handle?.resume()
       apply { $0.flowChanged(exchange: exchange) }
-    case .discardBody: handle?.discardBody()
+    case .discardBody:
+      if case .engine(let exchange)? = handle, let cache {
+        cache.discardBody(of: exchange)
+      } else {
+        handle?.discardBody()
+      }
     case .extendWindow(let byteCount): handle?.extendWindow(by: byteCount)
     case .cancel: handle?.cancel()
     }
   }
 
   func submit(_ submission: consuming TransferState.Submission) {
-    cache?.storeRedirect()
+    cache?.prepareForRequest()
     guard client.authentication.isUsed else {
       return submit(
         submission.request, submission.exchange, handlesCookies: submission.handlesCookies,
@@ -288,7 +305,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
       if let cache, request.connectionDemand == nil,
         let cached = cache.exchange(
           for: request, from: currentRequest, digest: digestAuthentication(of: request), client.settings,
-          through: client, windowBytes: windowBytes, isStreamed: isStreamed, receiver: self)
+          through: client, windowBytes: windowBytes, receiver: self)
       {
         keep(.cache(cached), of: exchange)
         return cached.decide()

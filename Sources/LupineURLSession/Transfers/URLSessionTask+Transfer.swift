@@ -13,7 +13,11 @@ extension URLSessionTask {
   ) throws -> any TaskTransfer {
     let body = try history.keepsBody ? makeBody(of: request, isRedirected: history.count > 0) : nil
     do throws(URLError) {
-      let cache = session.client.cache.map { TaskCache($0, cacheScope) }
+      let cache = session.client.cache.map {
+        TaskCache(
+          $0, cacheScope, isStreamed: windowBytes != nil,
+          collectsForDecision: windowBytes != nil && delegateDecidesOnCaching)
+      }
       var converted = try session.client.convert(
         request, body: body, isCached: cache != nil && cacheScope == .requests, isElsewhere: history.hasLeftOrigin)
       if !history.presentsIdentity { converted.presentsIdentity = false }

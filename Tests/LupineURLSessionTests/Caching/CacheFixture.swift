@@ -1,9 +1,11 @@
 // CacheFixture: an origin whose replies the test scripts, a clock that the test sets, and a session with a cache.
 
 import Foundation
+import LupineCache
 import LupineEngine
 import LupineOrigin
 import Synchronization
+import Testing
 
 @testable import LupineURLSession
 
@@ -57,6 +59,23 @@ final class ScriptedOrigin: Sendable {
   /// The requests that the origin has received, oldest first.
   var requests: [ReceivedRequest] { received.withLock { $0 } }
   var count: Int { requests.count }
+}
+
+/// In tests of keyed tables, a text stands for the key of the origin with that host.
+extension CacheKey: ExpressibleByStringInterpolation {
+  public init(stringLiteral host: String) {
+    self = URI(Origin(scheme: .http, host: host, port: 80)).cacheKey
+  }
+}
+
+extension URLCache {
+  /// Stores a stale response to the request. Only requests for a URL with a stored response wait for each other.
+  func storeStale(for request: URLRequest) throws {
+    let url = try #require(request.url)
+    let head = try #require(
+      HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: ["Cache-Control": "max-age=0"]))
+    storeCachedResponse(CachedURLResponse(response: head, data: Data("stale".utf8)), for: request)
+  }
 }
 
 /// A session with a URLCache, the cache's clock and directory, and a mock origin.

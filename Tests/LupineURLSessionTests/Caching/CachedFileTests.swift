@@ -200,6 +200,24 @@ import Testing
     }
   }
 
+  @Test("a response answers requests while it waits to be written to a file, even if it isn't in memory")
+  func unwritten() async throws {
+    try await withCache(memory: 0, disk: 10_000_000) { fixture async throws in
+      let gate = Gate()
+      defer { gate.open() }
+      fixture.script.on("/a", "one")
+      // The first response opens the cache's folder.
+      try await fixture.load("/b")
+      fixture.cache.stores.waitForFiles {}
+      fixture.cache.stores.onQueue { gate.waitBlocking() }
+      try await fixture.load()
+      async let second = fixture.load().text
+      gate.open()
+      #expect(try await second == "one")
+      #expect(fixture.script.requests.count { $0.path == "/a" } == 1)
+    }
+  }
+
   @Test("while too many bodies wait to be written to a slow disk, the cache stores new responses in memory only")
   func slowDisk() throws {
     let (directory, gate) = (CacheDirectory(), Gate())
@@ -225,7 +243,7 @@ import Testing
     gate.open()
     stores.waitForFiles {}
     #expect(directory.records.count == 2)
-    #expect(stores.foundInMemory("http://origin.test/b").count == 1)
+    #expect(stores.foundInMemory(try URI("http://origin.test/b").cacheKey).count == 1)
     try store("http://origin.test/d", byteCount: 1_000)
     stores.waitForFiles {}
     #expect(directory.records.count == 3)

@@ -36,6 +36,7 @@ import Testing
     _ fixture: CacheFixture, fields: (Int) -> [String: String] = { _ in [:] },
     meanwhile: (URLSessionTask) async throws -> Void
   ) async throws -> [Outcome] {
+    try fixture.cache.storeStale(for: fixture.request())
     let outcomes = Outcomes()
     let leader = outcomes.start(0, fixture.request("/a", fields(0)), in: fixture.session)
     #expect(await settles { fixture.script.count == 1 })
@@ -66,6 +67,23 @@ import Testing
       let outcomes = try await collapse(fixture) { _ in gate.open() }
       #expect(outcomes.map(\.text) == Array(repeating: "0", count: outcomes.count))
       #expect(fixture.script.count == 1)
+    }
+  }
+
+  @Test("requests for a URL for which no response is stored are sent at once, without waiting for each other")
+  func nothingStored() async throws {
+    try await withCache { fixture async throws in
+      let (gate, outcomes) = (Gate(), Outcomes())
+      defer { gate.open() }
+      fixture.script.on("/a") { _, _ in
+        gate.waitBlocking()
+        return Reply(fields: ["Cache-Control": "max-age=60"], .bytes([0x61]))
+      }
+      for index in 0..<3 { _ = outcomes.start(index, fixture.request(), in: fixture.session) }
+      #expect(await settles { fixture.script.count == 3 })
+      gate.open()
+      #expect(await settles { outcomes.count == 3 })
+      #expect(try await fixture.load().text == "a" && fixture.script.count == 3)
     }
   }
 
@@ -115,8 +133,9 @@ import Testing
       defer { gate.open() }
       fixture.script.on("/a") { _, number in
         if number > 0 { gate.waitBlocking() }
-        return Reply(fields: ["Cache-Control": "no-store"], .bytes([0x61]))
+        return Reply(fields: ["Cache-Control": "max-age=0", "ETag": "\"\(number)\""], .bytes([0x61]))
       }
+      try fixture.cache.storeStale(for: fixture.request())
       try await fixture.load()
       for index in 0..<3 { _ = outcomes.start(index, fixture.request(), in: fixture.session) }
       #expect(await settles { fixture.script.count == 4 })
@@ -151,6 +170,7 @@ import Testing
     try await withSession(
       { $0.urlCache = cache },
       { session in
+        try cache.storeStale(for: origin.request())
         async let first = session.data(for: origin.request()).0
         #expect(await settles { count.load(ordering: .relaxed) == 1 })
         async let second = session.data(for: origin.request()).0
@@ -223,6 +243,7 @@ import Testing
     try await withSession(
       { $0.urlCache = cache },
       { session in
+        try cache.storeStale(for: origin.request())
         async let first = code { try await session.data(for: origin.request()) }
         #expect(await settles { count.load(ordering: .relaxed) == 1 })
         async let second = session.data(for: origin.request()).0
@@ -258,6 +279,7 @@ import Testing
       let gate = Gate()
       script(fixture, gate, ["Cache-Control": "max-age=60"])
       let outcomes = Outcomes()
+      try fixture.cache.storeStale(for: fixture.request())
       _ = outcomes.start(0, fixture.request(), in: fixture.session)
       #expect(await settles { fixture.script.count == 1 })
       let waiter = outcomes.start(1, fixture.request(), in: fixture.session)
@@ -277,6 +299,7 @@ import Testing
       let gate = Gate()
       defer { gate.open() }
       script(fixture, gate, ["Cache-Control": "max-age=60"])
+      try fixture.cache.storeStale(for: fixture.request())
       async let first = fixture.load()
       #expect(await settles { fixture.script.count == 1 })
       var request = fixture.request()

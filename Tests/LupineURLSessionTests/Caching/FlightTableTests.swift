@@ -1,5 +1,6 @@
 // FlightTableTests: which requests wait for another request's response, without any I/O.
 
+import LupineCache
 import LupineEngine
 import Testing
 
@@ -17,7 +18,8 @@ import Testing
   @Test("the cache sends the first request for a URI, and lets later requests for the URI wait for its response")
   func joining() {
     var table = FlightTable<Member>()
-    let roles = [("a", 0), ("a", 1), ("b", 2), ("a", 3)].map { table.join($0.0, Member(id: $0.1)) }
+    let members: [(CacheKey, Int)] = [("a", 0), ("a", 1), ("b", 2), ("a", 3)]
+    let roles = members.map { table.join($0.0, Member(id: $0.1)) }
     #expect(roles == [.leads, .waits, .leads, .waits] && table.waiterCount == 2)
     #expect(!table.begin("a", 4) && table.begin("c", 4))
   }

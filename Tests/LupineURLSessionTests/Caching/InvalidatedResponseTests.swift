@@ -40,6 +40,7 @@ import Testing
         if number == 0 { gate.waitBlocking() }
         return Self.reply(to: request, "\(number)")
       }
+      try fixture.cache.storeStale(for: fixture.request())
       let texts: [String] = try await withThrowingTaskGroup(of: String.self) { group in
         for _ in 0..<4 { group.addTask { try await fixture.load().text } }
         #expect(await settles { fixture.session.client.cache?.waiterCount == 3 && fixture.script.count == 1 })

@@ -1,6 +1,7 @@
 // URLCacheTests: Foundation's API of the cache, with a clock that the test sets.
 
 import Foundation
+import LupineCache
 import LupineEngine
 import Synchronization
 import Testing
@@ -235,15 +236,15 @@ import Testing
   func removalWhileReading() throws {
     let later = cache()
     try cache().storeCachedResponse(response("1"), for: request())
-    let uri = "https://origin.test/a"
     let url = try #require(try request().url)
+    let key = try URI(url.absoluteString).cacheKey
     let hasLoaded = later.stores.waitForFiles {
-      let file = later.stores.found(uri).first.flatMap { found -> RecordFile? in
+      let file = later.stores.found(key).first.flatMap { found -> RecordFile? in
         if case .file(let id) = found.body { later.stores.open(id) } else { nil }
       }
       // The work that deletes the file is queued after this work.
-      later.stores.removeAll(for: uri)
-      return file.flatMap { later.stores.load($0, for: url) } != nil
+      later.stores.removeAll(for: key)
+      return file.flatMap { later.stores.load($0, of: key, for: url) } != nil
     }
     #expect(hasLoaded && later.currentMemoryUsage == 0)
     #expect(try later.cachedResponse(for: request()) == nil)

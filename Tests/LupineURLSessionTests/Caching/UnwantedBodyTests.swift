@@ -170,6 +170,7 @@ import Testing
         try peer.endChunked()
       }
     } _: { session, origin, cache in
+      try cache.storeStale(for: origin.request())
       async let first = session.data(for: origin.request()).0
       await hasBegun.wait()
       async let second = session.data(for: origin.request()).0
