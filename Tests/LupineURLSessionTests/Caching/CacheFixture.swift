@@ -63,7 +63,7 @@ final class ScriptedOrigin: Sendable {
 
 /// In tests of keyed tables, a text stands for the key of the origin with that host.
 extension CacheKey: ExpressibleByStringInterpolation {
-  public init(stringLiteral host: String) {
+  package init(stringLiteral host: String) {
     self = URI(Origin(scheme: .http, host: host, port: 80)).cacheKey
   }
 }
