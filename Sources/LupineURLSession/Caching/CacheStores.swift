@@ -58,6 +58,7 @@ final class CacheStores: Sendable {
   static let retrySeconds: Int64 = 60
 
   let memory: MemoryStore<CachedURLResponse>
+  private let stored = Atomic(0)
   let invalidations = InvalidationLog()
   private let folder: @Sendable () -> String
   private let warn: (@Sendable (URLError) -> Void)?
@@ -85,6 +86,9 @@ final class CacheStores: Sendable {
     self.clock = clock
     self.unwrittenBytesMax = unwrittenBytesMax
   }
+
+  /// The number of responses that have been stored so far.
+  var storedCount: Int { stored.load(ordering: .acquiring) }
 
   /// The current time in whole seconds since 1970.
   var now: Int64 { Int64(clock().timeIntervalSince1970.rounded(.down)) }
@@ -228,6 +232,7 @@ final class CacheStores: Sendable {
   func store(_ content: CachedURLResponse, as response: StoredResponse, to request: CacheRequest) {
     let key = request.uri.cacheKey
     let insert = {
+      self.stored.add(1, ordering: .releasing)
       self.memory.insert(MemoryStore.Record(key: key, response: response, content: content)) {
         $0.isSuperseded(by: response, to: request)
       }

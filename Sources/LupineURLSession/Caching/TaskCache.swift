@@ -24,10 +24,14 @@ final class TaskCache: Sendable {
   private struct SentRequest {
     let request: EngineRequest
     let policy: URLRequest.CachePolicy
+    /// The number of the session's Digest authentication that has computed the request's proof, or nil.
+    let digest: UInt64?
     /// The time when the request was sent, in seconds since 1970.
     let time: Int64
     /// The number of invalidations in the cache's log when the request was sent.
     let invalidationCount: UInt64
+    /// The number of responses that the cache had stored when the request was sent.
+    let storedCount: Int
     /// Whether the receive window is large enough for a body that the task doesn't accept. Nobody extends the window for it.
     let readsUnwantedBodies: Bool
     /// The head of the response, if only a decision of the task's delegate can make the response reusable.
@@ -120,34 +124,37 @@ final class TaskCache: Sendable {
   /// it bypasses the cache, or no response for its URL is stored. `digest` is the number of the session's Digest authentication that
   /// has computed the request's proof, or nil.
   func exchange(
-    for request: EngineRequest, from urlRequest: URLRequest, digest: UInt64?, _ settings: URLSessionConfiguration.Snapshot,
-    through upstream: any CacheUpstream, windowBytes: Int, receiver: any CacheReceiver
+    for request: EngineRequest, from urlRequest: URLRequest, digest: UInt64?, through client: EngineClient,
+    windowBytes: Int, receiver: any CacheReceiver
   ) -> CacheExchange? {
     guard scope == .requests, request.method == "GET" || request.method == "HEAD", request.body.isEmpty,
       !request.fields.contains("Upgrade"), !request.hasOwnServer
     else { return nil }
-    let policy = urlRequest.explicitCachePolicy ?? settings.cachePolicy
+    let policy = urlRequest.explicitCachePolicy ?? client.settings.cachePolicy
     // Cache-Control may demand a stored response (only-if-cached).
     let mayBeSent = policy != .returnCacheDataDontLoad && !request.fields.contains("Cache-Control")
     guard !mayBeSent || stores.mayHaveResponses(of: request.uri.cacheKey) else {
       let sent = SentRequest(
-        request: request, policy: policy, time: stores.now, invalidationCount: stores.invalidations.count,
+        request: request, policy: policy, digest: digest, time: stores.now,
+        invalidationCount: stores.invalidations.count,
+        storedCount: stores.storedCount,
         readsUnwantedBodies: !isStreamed && windowBytes > PassedResponse.unwantedBytesMax)
       state.withLock { $0.sent = sent }
       return nil
     }
     return CacheExchange(
-      cacheRequest(request, policy, from: urlRequest, settings), request, url: urlRequest.url, cache: session,
-      upstream: upstream, windowBytes: windowBytes, isStreamed: isStreamed, receiver: receiver)
+      cacheRequest(request, policy, digest, from: urlRequest, client), request, url: urlRequest.url, cache: session,
+      upstream: client, windowBytes: windowBytes, isStreamed: isStreamed, receiver: receiver)
   }
 
   private func cacheRequest(
-    _ request: EngineRequest, _ policy: URLRequest.CachePolicy, from urlRequest: URLRequest,
-    _ settings: URLSessionConfiguration.Snapshot
+    _ request: EngineRequest, _ policy: URLRequest.CachePolicy, _ digest: UInt64?, from urlRequest: URLRequest,
+    _ client: EngineClient
   ) -> CacheRequest {
     session.request(
-      request, policy: policy, ownCookie: urlRequest.fields.first("Cookie"), identity: settings.engine.tls.identity,
-      secretFields: settings.redirectRule.secretFields)
+      request, policy: policy, ownCookie: urlRequest.fields.first("Cookie"), digest: digest,
+      identity: client.settings.engine.tls.identity,
+      secretFields: client.settings.redirectRule.secretFields)
   }
 
   // MARK: Responses that come from the engine
@@ -162,7 +169,7 @@ final class TaskCache: Sendable {
   ///   - urlRequest: The task's current request.
   func receive(
     _ head: ResponseHead, _ disposition: BodyDisposition, isTrusted: Bool, to urlRequest: () -> URLRequest,
-    _ settings: URLSessionConfiguration.Snapshot
+    of client: EngineClient
   ) -> BodyDisposition {
     guard let sent = state.withLock({ $0.sent.take() }), isTrusted, case .deliver = disposition,
       sent.request.method == "GET"
@@ -170,7 +177,7 @@ final class TaskCache: Sendable {
     // A concurrent request may have stored a response, which this one outdates.
     guard
       collectsForDecision || sent.acceptsAnyAge || head.fields.mayAllowReuse
-        || stores.mayHaveResponses(of: sent.request.uri.cacheKey)
+        || stores.storedCount != sent.storedCount && stores.mayHaveResponses(of: sent.request.uri.cacheKey)
     else {
       state.withLock { state in
         state.sent = sent
@@ -180,7 +187,7 @@ final class TaskCache: Sendable {
     }
     let urlRequest = urlRequest()
     guard let url = urlRequest.url else { return disposition }
-    let request = cacheRequest(sent.request, sent.policy, from: urlRequest, settings)
+    let request = cacheRequest(sent.request, sent.policy, sent.digest, from: urlRequest, client)
     let response = session.responseToStore(
       head, to: request, ExchangeTimes(request: sent.time, response: stores.now), isWanted: true,
       isDecidedLater: collectsForDecision, byteCountMax: storedBytesMax)
@@ -249,13 +256,11 @@ final class TaskCache: Sendable {
 
   /// Returns the task's latest response in the form in which the cache stores it, although only the decision of the task's delegate
   /// makes it reusable. Returns nil if the cache can't store it.
-  func undecided(_ data: Data, of urlRequest: URLRequest, _ settings: URLSessionConfiguration.Snapshot)
-    -> StorableResponse?
-  {
+  func undecided(_ data: Data, of urlRequest: URLRequest, _ client: EngineClient) -> StorableResponse? {
     guard let sent = state.withLock({ $0.sent.take() }), let head = sent.undecidedHead, let url = urlRequest.url,
       data.count <= storedBytesMax
     else { return nil }
-    let request = cacheRequest(sent.request, sent.policy, from: urlRequest, settings)
+    let request = cacheRequest(sent.request, sent.policy, sent.digest, from: urlRequest, client)
     let response = session.responseToStore(
       head, to: request, ExchangeTimes(request: sent.time, response: stores.now), isWanted: true, isDecidedLater: true,
       byteCountMax: storedBytesMax)
@@ -277,10 +282,14 @@ extension Fields {
   /// Whether the fields could make a response reusable: they have a freshness lifetime or a validator. If not, no date and no
   /// directive needs to be parsed.
   fileprivate var mayAllowReuse: Bool {
-    indices.contains { position in
-      isNamed("cache-control", at: position) || isNamed("etag", at: position) || isNamed("last-modified", at: position)
-        || isNamed("expires", at: position)
+    for position in 0..<count {
+      if isNamed("cache-control", at: position) || isNamed("etag", at: position)
+        || isNamed("last-modified", at: position) || isNamed("expires", at: position)
+      {
+        return true
+      }
     }
+    return false
   }
 }
 

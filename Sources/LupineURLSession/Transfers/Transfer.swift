@@ -131,7 +131,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
   func receive(head: ResponseHead) -> BodyDisposition {
     let (disposition, isTrusted) = accept(head)
     guard let cache else { return disposition }
-    return cache.receive(head, disposition, isTrusted: isTrusted, to: { currentRequest }, client.settings)
+    return cache.receive(head, disposition, isTrusted: isTrusted, to: { currentRequest }, of: client)
   }
 
   func accept(_ head: ResponseHead) -> (disposition: BodyDisposition, isTrusted: Bool) {
@@ -218,7 +218,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
 
   func takeStorable() -> StorableResponse? { cache?.takeStorable() }
 
-  func undecided(_ body: Data) -> StorableResponse? { cache?.undecided(body, of: currentRequest, client.settings) }
+  func undecided(_ body: Data) -> StorableResponse? { cache?.undecided(body, of: currentRequest, client) }
 
   var isServed: Bool { cache?.isServed ?? false }
 
@@ -304,8 +304,8 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
       // A request that authenticates a connection must be sent to the server, even if the cache could answer the request.
       if let cache, request.connectionDemand == nil,
         let cached = cache.exchange(
-          for: request, from: currentRequest, digest: digestAuthentication(of: request), client.settings,
-          through: client, windowBytes: windowBytes, receiver: self)
+          for: request, from: currentRequest, digest: digestAuthentication(of: request), through: client,
+          windowBytes: windowBytes, receiver: self)
       {
         keep(.cache(cached), of: exchange)
         return cached.decide()
