@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(
-    "a folder without a usable key gets a new one, and its records, which nobody could find, are removed",
+    "a folder without a usable key gets a new one, and its records, which no process could find, are removed",
     arguments: [nil, [], [UInt8](repeating: 1, count: 15), [UInt8](repeating: 1, count: 17)] as [[UInt8]?])
   func lostKey(_ content: [UInt8]?) throws {
     try open().store("u", .sample(), body(10), id: 1)

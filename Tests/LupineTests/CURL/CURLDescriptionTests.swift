@@ -172,7 +172,7 @@ import Testing
     let credential = URLCredential(user: text, password: text, persistence: .none)
     let request = try request(method: HTTPMethod(rawValue: text), headers: ["X": text], body: Data(text.utf8))
     let command = cURLDescription(of: request, configuration: [:], credential: credential, cookies: "a=\(text)")
-    // Each word begins in a line of its own, after a tab.
+    // Each word begins in a separate line, after a tab.
     let shown = command.replacing("\n", with: "").replacing("\t", with: "").unicodeScalars
     #expect(!shown.contains { $0.controlsTerminal }, "\(command)")
   }

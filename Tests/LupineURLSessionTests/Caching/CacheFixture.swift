@@ -61,7 +61,7 @@ final class ScriptedOrigin: Sendable {
   var count: Int { requests.count }
 }
 
-/// In tests of keyed tables, a text stands for the key of the origin with that host.
+/// In tests of keyed tables, a text is the host of the origin whose key it makes.
 extension CacheKey: ExpressibleByStringInterpolation {
   package init(stringLiteral host: String) {
     self = URI(Origin(scheme: .http, host: host, port: 80)).cacheKey

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineURLSession
 
-/// A URLProtocol that sends https requests with a session of its own, and forwards the redirects of servers to its client.
+/// A URLProtocol that sends https requests with a separate session, and forwards the redirects of servers to its client.
 private final class Forwarding: URLProtocol, URLSessionDataDelegate, @unchecked Sendable {
   /// The context of the session's URL protocols: the certificate authority of the servers.
   final class Authority: Sendable {

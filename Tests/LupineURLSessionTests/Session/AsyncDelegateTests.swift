@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test("a task calls the async methods of its own delegate before those of the session's delegate")
+  @Test("a task calls its delegate's async methods before those of the session's delegate")
   func ownDelegate() async throws {
     let (own, shared) = (AsyncDelegate(refusing: .redirect), AsyncDelegate())
     try await withServer(Self.reply) { origin in

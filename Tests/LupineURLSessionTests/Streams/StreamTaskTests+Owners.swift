@@ -141,7 +141,7 @@ extension StreamTaskTests {
     }
   }
 
-  @Test("streams that nobody wants close the connection")
+  @Test("captured streams that are released close the connection")
   func unwantedStreams() async throws {
     let ending = Recorder<Peer.Ending.Cause>()
     try await withStream(server: { peer in ending.record(try peer.awaitClose().cause) }) { task, _ in

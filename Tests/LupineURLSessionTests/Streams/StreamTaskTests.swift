@@ -153,7 +153,7 @@ struct StreamTaskTests {
     }
   }
 
-  @Test("a server that sends without being asked fills no memory, and nothing is lost when it is read slowly")
+  @Test("a server that sends before a read fills no memory, and nothing is lost when it is read slowly")
   func backpressure() async throws {
     let total = 64 << 20
     let sentCount = Atomic(0)
