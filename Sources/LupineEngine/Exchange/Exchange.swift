@@ -234,10 +234,7 @@ final class Exchange {
 
   /// Whether the head of the final response has been received.
   var hasHead: Bool {
-    switch response {
-    case .awaitingHead, .securing: false
-    default: true
-    }
+    if case .awaitingHead = response { false } else if case .securing = response { false } else { true }
   }
 
   var isDiscarded: Bool {
