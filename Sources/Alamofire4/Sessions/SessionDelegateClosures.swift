@@ -187,4 +187,30 @@ open class SessionDelegateClosures: NSObject, @unchecked Sendable {
     get { overrides.closures.downloadTaskDidResumeAtOffset }
     set { update { $0.downloadTaskDidResumeAtOffset = newValue } }
   }
+
+  /// The closure that is called when the reading side of a stream is closed.
+  open var streamTaskReadClosed: ((URLSession, URLSessionStreamTask) -> Void)? {
+    get { overrides.closures.streamTaskReadClosed }
+    set { update { $0.streamTaskReadClosed = newValue } }
+  }
+
+  /// The closure that is called when the writing side of a stream is closed.
+  open var streamTaskWriteClosed: ((URLSession, URLSessionStreamTask) -> Void)? {
+    get { overrides.closures.streamTaskWriteClosed }
+    set { update { $0.streamTaskWriteClosed = newValue } }
+  }
+
+  /// The closure for a better route of a stream. Never called on Linux.
+  open var streamTaskBetterRouteDiscovered: ((URLSession, URLSessionStreamTask) -> Void)? {
+    get { overrides.closures.streamTaskBetterRouteDiscovered }
+    set { update { $0.streamTaskBetterRouteDiscovered = newValue } }
+  }
+
+  /// The closure that receives the captured streams of a stream task.
+  open var streamTaskDidBecomeInputAndOutputStreams:
+    ((URLSession, URLSessionStreamTask, InputStream, OutputStream) -> Void)?
+  {
+    get { overrides.closures.streamTaskDidBecomeInputAndOutputStreams }
+    set { update { $0.streamTaskDidBecomeInputAndOutputStreams = newValue } }
+  }
 }

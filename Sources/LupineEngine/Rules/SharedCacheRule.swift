@@ -10,8 +10,8 @@ extension EngineConfiguration {
   package var hasOwnTrustOrRoute: Bool { tls.hasOwnTrust || hasOwnRoute }
 
   private var hasOwnRoute: Bool {
-    hasOwnProxy || proxyVerification != .full || resolver.resolver != nil || !resolver.overrides.isEmpty || addressPolicy != .all || socketPath != nil
-      || socket.localAddress != nil || socket.interface != nil
+    hasOwnProxy || proxyVerification != .full || resolver.resolver != nil || !resolver.overrides.isEmpty
+      || addressPolicy != .all || socketPath != nil || socket.localAddress != nil || socket.interface != nil
   }
 
   /// Whether the proxies differ from those of the environment. With settings of no proxy, that depends on the environment.
