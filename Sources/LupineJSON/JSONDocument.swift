@@ -59,6 +59,7 @@ final class JSONDocument {
   // Used by JSONReader+Keys.swift, whose methods don't call other code meanwhile.
   var indexes: [JSONKeyIndex] = []
   var tables: [Int: [String: Int]] = [:]
+  @exclusivity(unchecked) var conversions = KeyConversions()
   @exclusivity(unchecked) var scratch = JSONScratch()
   @exclusivity(unchecked) var secondScratch = JSONScratch()
 

@@ -67,8 +67,10 @@ extension JSONReader {
   /// Returns the bytes of the key at `index` after conversion. They are valid until the next call with the same memory.
   @inline(__always)
   private func effectiveKey(_ index: Int, in memory: Memory = .first) -> JSONBytes {
-    let bytes = bytes(of: self[index])
-    return isSnakeCase ? converted(bytes, memory) : bytes
+    let word = self[index]
+    let bytes = bytes(of: word)
+    guard isSnakeCase else { return bytes }
+    return document.conversions.converted(bytes) { converted(bytes, memory) }
   }
 
   /// The memory for a converted key.
@@ -225,11 +227,35 @@ struct JSONKeyIndex {
 extension JSONBytes {
   var text: String { String(decoding: buffer, as: UTF8.self) }
 
-  /// A hash of all bytes with a secret of the process, so that a peer can't choose keys whose hashes are equal.
+  /// A hash of all bytes with two secrets of the process, so that a peer can't choose keys whose hashes are equal.
   var strongHash: UInt64 {
-    var hasher = Hasher()
-    hasher.combine(bytes: UnsafeRawBufferPointer(buffer))
-    // Hash values are equally distributed. The index uses their highest bits.
-    return UInt64(bitPattern: Int64(hasher.finalize()))
+    let secrets = Self.secrets
+    var hash = secrets.0 ^ UInt64(truncatingIfNeeded: count)
+    if count >= 8 {
+      var index = 0
+      while index < count - 8 {
+        hash = Self.mixed(hash ^ word(at: index), secrets.1)
+        index &+= 8
+      }
+      hash = Self.mixed(hash ^ word(at: count - 8), secrets.1)
+    } else {
+      var rest: UInt64 = 0
+      var index = 0
+      while index < count {
+        rest = rest << 8 | UInt64(self[index])
+        index &+= 1
+      }
+      hash = Self.mixed(hash ^ rest, secrets.1)
+    }
+    return Self.mixed(hash, secrets.0)
+  }
+
+  private static let secrets = (UInt64.random(in: .min ... .max) | 1, UInt64.random(in: .min ... .max) | 1)
+
+  // All bits of both numbers affect all bits of the result.
+  @inline(__always)
+  private static func mixed(_ left: UInt64, _ right: UInt64) -> UInt64 {
+    let (high, low) = left.multipliedFullWidth(by: right)
+    return high ^ low
   }
 }
