@@ -13,7 +13,7 @@ struct KeyConversions: ~Copyable {
 
   deinit { places?.deallocate() }
 
-  /// Returns the conversion of a key, by `convert` if it isn't remembered. Until the document's end, a remembered conversion is valid.
+  /// Returns the conversion of a key, by `convert` if it isn't remembered. A remembered one stays valid.
   @inline(__always)
   mutating func converted(_ key: JSONBytes, _ convert: () -> JSONBytes) -> JSONBytes {
     guard key.count > 0, key.count <= Self.bytesMax else { return convert() }
