@@ -5,8 +5,9 @@ struct JSONScanner {
   /// The largest number of containers within each other. RFC 8259 sets no limit; Foundation's JSONDecoder allows 512.
   static let depthMax = 512
 
-  /// The largest length of a document, in bytes: 256 MiB - 1, because a word of the tape has 28 bits for a length.
-  static let bytesMax = JSONWord.lengthMax
+  /// Documents must be shorter than this number of bytes, because a word of the tape has 28 bits for a length. Foundation decodes
+  /// longer ones.
+  static let documentBytesMax = 256 << 20
 
   /// The index of a tape's word for `null`, which stands for a missing value, and the index of the document's value.
   static let missing = 0
@@ -26,7 +27,7 @@ struct JSONScanner {
 
   /// Returns the document's tape, which the caller has to free, or nil if the bytes are no valid document or exceed a limit.
   static func tape(of bytes: JSONBytes) -> JSONTape? {
-    guard bytes.count <= bytesMax else { return nil }
+    guard bytes.count < documentBytesMax else { return nil }
     var scanner = JSONScanner(bytes)
     guard scanner.scan() else {
       scanner.tape.free()
