@@ -128,7 +128,7 @@ any_of = $(subst $(empty) $(empty),|,$(strip $(1)))
 # - the tests' own server, and LupineServerTests, which tests how the client and real servers agree, and runs under AddressSanitizer;
 # - suites that start a process per test, or a loop for each of 500 misbehaviors of a server, which differ only in its bytes;
 # - suites of LupineTests about rules that LupineURLSession implements and that its own tests run with threads, too.
-UNTHREADED := LupineWireTests LupineCodingTests LupineCacheTests LupineAuthenticationTests LupineOriginTests LupineServerTests \
+UNTHREADED := LupineWireTests LupineJSONTests LupineCodingTests LupineCacheTests LupineAuthenticationTests LupineOriginTests LupineServerTests \
   LupineCommandTests TidyTests
 UNTHREADED_SUITES := PoolModelTests PoolLoadTests SimulationTests TransferStateTests ShardFloodTests/codedFlood NetlinkMessageTests \
   RecordFormatTests TransferFormatTests SetCookieTests CookieJarTests PropertyListCheckTests DescriptionTests AdaptTests/many \

@@ -44,6 +44,7 @@ let package = Package(
     .target(name: "LupineRandom", swiftSettings: strict),
     .target(name: "LupineRecords", swiftSettings: strict),
     .target(name: "LupineWire", swiftSettings: strict),
+    .target(name: "LupineJSON", swiftSettings: strict),
     .target(name: "LupineCoding", dependencies: ["CLupineZlib", "CLupineBrotli", zstd], swiftSettings: strict),
     .target(name: "LupineTLS", dependencies: ["CLupineOpenSSL"], swiftSettings: strict),
     .target(name: "LupineReactor", dependencies: ["CLupineLinux"], swiftSettings: strict),
@@ -75,7 +76,7 @@ let package = Package(
       swiftSettings: strict),
     // Foundation's cookies, and forms. They don't depend on the engine, so that SwiftPM builds them at the same time.
     .target(name: "LupineCookies", dependencies: ["LupineWire"], swiftSettings: strict),
-    .target(name: "LupineFormats", swiftSettings: strict),
+    .target(name: "LupineFormats", dependencies: ["LupineJSON"], swiftSettings: strict),
 
     // Foundation's networking types, implemented on the engine.
     .target(
@@ -167,6 +168,15 @@ let package = Package(
     .target(
       name: "LupineTestSupport", dependencies: ["LupineRandom"], path: "Tests/LupineTestSupport", swiftSettings: strict),
 
+    // Decodes random documents by LupineJSON and by Foundation, for the tests and for Fuzz/.
+    .target(
+      name: "LupineJSONDifferential", dependencies: ["LupineFormats", "LupineRandom"],
+      path: "Tests/LupineJSONDifferential", swiftSettings: strict),
+
+    .testTarget(
+      name: "LupineJSONTests",
+      dependencies: ["LupineJSON", "LupineFormats", "LupineJSONDifferential", "LupineRandom", "LupineTestSupport"],
+      swiftSettings: strict),
     .testTarget(name: "LupineWireTests", dependencies: ["LupineWire", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(
       name: "LupineCacheTests", dependencies: ["LupineCache", "LupineWire", "LupineTestSupport"], swiftSettings: strict),
@@ -277,6 +287,7 @@ if Context.environment["LUPINE_FUZZ"] == nil {
 } else {
   package.products.append(.library(name: "LupineSimulation", targets: ["LupineSimulation"]))
   package.products.append(.library(name: "LupineCookies", targets: ["LupineCookies"]))
+  package.products.append(.library(name: "LupineJSONDifferential", targets: ["LupineJSONDifferential"]))
   package.products.append(
     .library(name: "LupineStores", targets: ["LupineCache", "LupineCacheStore", "LupineTransferStore"]))
   package.targets.append(

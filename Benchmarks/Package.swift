@@ -36,6 +36,7 @@ let package = Package(
     .executableTarget(name: "parse-heads", dependencies: ["ResponseHeads", engine], swiftSettings: strict),
     .executableTarget(name: "micro-growth", dependencies: [engine], swiftSettings: strict),
     .executableTarget(name: "cache-cost", dependencies: [lupine], swiftSettings: strict),
+    .executableTarget(name: "json-cost", dependencies: [lupine], swiftSettings: strict),
     .executableTarget(name: "lock-waits", dependencies: [lupine, engine], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -24,6 +24,7 @@ let package = Package(
         .product(name: "LupineEngine", package: "Lupine"),
         // Lupine's package declares this product only if the environment variable LUPINE_FUZZ is set, as it is by `run`.
         .product(name: "LupineCookies", package: "Lupine"),
+        .product(name: "LupineJSONDifferential", package: "Lupine"),
         .product(name: "LupineStores", package: "Lupine"),
         .product(name: "LupineSimulation", package: "Lupine"),
       ],

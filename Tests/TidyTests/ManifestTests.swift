@@ -42,8 +42,9 @@ import Testing
     let onlyForTests = Set(["CLupineLoopback", "LupineLoopback", "LupineOrigin"])
       .union(SourceTree.tests.map(\.target))
     #expect(manifest.targets(of: "lupine-demo").isSuperset(of: ["LupineLoopback", "LupineOrigin", "CLupineOpenSSL"]))
-    // Only the package in Fuzz/ uses the simulation as a product.
-    for product in manifest.products.keys where !["lupine-demo", "LupineSimulation"].contains(product) {
+    // Only the package in Fuzz/ uses the simulation and the comparison of JSON decoders as products.
+    let others = ["lupine-demo", "LupineSimulation", "LupineJSONDifferential"]
+    for product in manifest.products.keys where !others.contains(product) {
       let targets = manifest.targets(of: product)
       #expect(targets.contains("LupineWire"), "\(product) consists of \(targets.sorted())")
       #expect(targets.isDisjoint(with: onlyForTests), "\(product) ships \(targets.intersection(onlyForTests).sorted())")

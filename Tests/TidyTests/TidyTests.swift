@@ -8,6 +8,7 @@ import Testing
   /// limits the system's modules.
   private static let allowedImports: [String: Set<String>] = [
     "LupineWire": [],
+    "LupineJSON": [],
     "LupineCache": ["LupineWire"],
     "LupineRecords": [],
     "LupineCacheStore": ["LupineCache", "LupineRecords", "LupineWire", "LupineReactor", "Synchronization"],
@@ -29,7 +30,7 @@ import Testing
       "CLupineLinux", "Glibc", "Synchronization",
     ],
     "LupineCookies": ["LupineWire", "Foundation", "Synchronization"],
-    "LupineFormats": ["Foundation", "Synchronization"],
+    "LupineFormats": ["LupineJSON", "Foundation", "Synchronization"],
     "LupineURLSession": [
       "LupineEngine", "LupineAuthentication", "LupineLogin", "LupineCookies", "LupineCache", "LupineCacheStore",
       "LupineTransferStore", "Foundation", "Dispatch", "Synchronization",
@@ -184,7 +185,8 @@ import Testing
     let uses = words.flatMap(file.lineNumbers(of:))
     guard !uses.isEmpty else { return }
     let isFenced =
-      ["LupineTLS", "LupineReactor", "LupineCoding", "LupineLoopback", "LupineGSSAPI"].contains(file.target)
+      ["LupineTLS", "LupineReactor", "LupineCoding", "LupineLoopback", "LupineGSSAPI", "LupineJSON"]
+      .contains(file.target)
       || file.path == "Sources/LupineWire/Heads/ByteScan.swift"
       || file.path == "Sources/LupineURLSession/Transfers/PieceMemory.swift"
       // InputStream and OutputStream declare methods with pointers.

@@ -42,7 +42,7 @@ extension Request {
     let start = DispatchTime.now().uptimeNanoseconds
     let result: AFResult<Value>
     do {
-      result = .success(try body())
+      result = .success(try queues.decoding(body))
     } catch {
       // A serializer that can't recover from the request's error throws that error again, as an AFError.
       result = .failure(

@@ -2,6 +2,7 @@
 
 public import Foundation
 import LupineURLSession
+import Synchronization
 
 /// The public methods that a request calls on the session that created it. ``Session`` conforms to this protocol.
 public protocol RequestDelegate: AnyObject, Sendable {
@@ -46,6 +47,8 @@ final class RequestQueues: Sendable {
   let root: SerialQueue
   /// Whether the `URLSession` calls its delegate on `root`. If so, all work that must run on the underlying queue runs on `root`.
   let deliversOnRoot: Bool
+  /// Whether only Foundation decodes JSON. See `Session.decodesWithFoundation`.
+  let decodesWithFoundation = Atomic(false)
 
   /// `delivery` is the queue on which the `URLSession` calls its delegate. It is reused if it is based on the root queue.
   init(_ underlying: DispatchQueue, serialization: DispatchQueue, delivery: SerialQueue) {

@@ -139,7 +139,7 @@ public final class DecodableResponseSerializer<T: Decodable & Sendable>: Respons
       return try Self.emptyValue()
     }
     do {
-      return try decoder.decode(T.self, from: data)
+      return try decoder.decodeBody(T.self, from: data)
     } catch {
       throw AFError.responseSerializationFailed(reason: .decodingFailed(error: error))
     }

@@ -84,9 +84,9 @@ extension DataStreamRequest {
     add(
       StreamHandler(
         self, on: queue, isSerialized: true, aligner: (serializer as? any AlignedStreamSerializer)?.aligner,
-        serialize: { data in
+        serialize: { [queues] data in
           do {
-            return .success(try serializer.serialize(data))
+            return .success(try queues.decoding { try serializer.serialize(data) })
           } catch {
             return .failure(
               error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error))))

@@ -1,0 +1,66 @@
+// FoundationDecoder: how responses in JSON are decoded: by LupineJSON where a JSONDecoder would do the same, or by Foundation.
+
+public import Foundation
+internal import LupineFormats
+internal import Synchronization
+
+/// A decoder that always uses Foundation's `JSONDecoder`.
+///
+/// A request that is given a `JSONDecoder` reads its settings, and decodes with LupineJSON, which returns the same value in less
+/// time. Pass this decoder to have Foundation decode a response:
+///
+/// ```swift
+/// AF.request(url).responseDecodable(of: User.self, decoder: .foundation()) { print($0.result) }
+/// ```
+public struct FoundationDecoder: DataDecoder {
+  /// Foundation's decoder, with its settings.
+  public let decoder: JSONDecoder
+
+  /// Creates a decoder that uses `decoder`.
+  public init(_ decoder: JSONDecoder = JSONDecoder()) { self.decoder = decoder }
+
+  /// Decodes a value of type `D` from `data` by the `JSONDecoder`.
+  ///
+  /// - Throws: The errors of `JSONDecoder`.
+  public func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D {
+    try decoder.decode(type, from: data)
+  }
+}
+
+extension DataDecoder where Self == FoundationDecoder {
+  /// Returns a decoder that always uses `decoder`.
+  public static func foundation(_ decoder: JSONDecoder = JSONDecoder()) -> FoundationDecoder {
+    FoundationDecoder(decoder)
+  }
+}
+
+extension Session {
+  /// Whether only Foundation's `JSONDecoder` decodes JSON for the session's requests, as with ``FoundationDecoder``. False by
+  /// default. A change applies to responses that are serialized later.
+  public var decodesWithFoundation: Bool {
+    get { queues.decodesWithFoundation.load(ordering: .relaxed) }
+    set { queues.decodesWithFoundation.store(newValue, ordering: .relaxed) }
+  }
+}
+
+/// Which code decodes JSON in the current thread.
+private enum JSONChoice {
+  @TaskLocal static var isFoundation = false
+}
+
+extension RequestQueues {
+  /// Calls a closure that serializes a response, with the session's choice of a decoder.
+  @inline(__always)
+  func decoding<Value>(_ serialize: () throws -> Value) rethrows -> Value {
+    guard decodesWithFoundation.load(ordering: .relaxed) else { return try serialize() }
+    return try JSONChoice.$isFoundation.withValue(true) { try serialize() }
+  }
+}
+
+extension DataDecoder {
+  /// Decodes the body of a response, or a part of it.
+  func decodeBody<D: Decodable>(_ type: D.Type, from data: Data) throws -> D {
+    guard let decoder = self as? JSONDecoder, !JSONChoice.isFoundation else { return try decode(type, from: data) }
+    return try FoundationJSON.decode(type, from: data, with: decoder)
+  }
+}

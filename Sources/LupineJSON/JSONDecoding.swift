@@ -1,0 +1,29 @@
+// JSONDecoding: decodes a value from the bytes of a document.
+
+package enum JSONDecoding {
+  /// Decodes a value from a document in UTF-8, with or without a byte order mark. Returns nil if the document isn't valid JSON, if
+  /// decoding needs something that only Foundation's decoder does, or if the type keeps a decoder or a container.
+  ///
+  /// - Throws: The errors of the type's initializer.
+  package static func decode<T: Decodable>(
+    _ type: T.Type, from bytes: borrowing Span<UInt8>, _ options: JSONDecodingOptions
+  ) throws -> T? {
+    // SAFETY: the document refers to the bytes only while this closure runs, unless it has copied them.
+    try bytes.withUnsafeBufferPointer { buffer -> T? in
+      guard let start = buffer.baseAddress else { return nil }
+      var bytes = JSONBytes(start: start, count: buffer.count)
+      if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF {
+        bytes = bytes.part(at: 3, count: bytes.count - 3)
+      }
+      guard var document = JSONDocument(bytes, options) else { return nil }
+      defer {
+        // A type's initializer may keep a decoder or a container.
+        if !isKnownUniquelyReferenced(&document) { document.copyBytes() }
+      }
+      let value = try JSONValueDecoder(document, at: JSONScanner.root, path: nil)
+        .unwrap(JSONScanner.root, as: type, nil)
+      // A decoder that is kept could need Foundation's later.
+      return document.isUnreliable || !isKnownUniquelyReferenced(&document) ? nil : value
+    }
+  }
+}

@@ -1,0 +1,170 @@
+// JSONKeyedValues: the keyed container of an object.
+
+struct JSONKeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  private let path: JSONPath
+  // The index of the object in the tape.
+  private let object: Int
+
+  init(object: Int, path: JSONPath) {
+    self.path = path
+    self.object = object
+    // The conversion may depend on the path.
+    if reader.convertsKeys, !reader.isSnakeCase { _ = reader.table(of: object, path: path) }
+  }
+
+  @inline(__always)
+  private var decoder: JSONValueDecoder { path.decoder }
+
+  @inline(__always)
+  private var reader: JSONReader { path.reader }
+
+  var codingPath: [any CodingKey] { Optional(path).keys }
+
+  var allKeys: [Key] { reader.names(of: object).compactMap { Key(stringValue: $0) } }
+
+  func contains(_ key: Key) -> Bool { find(key) != nil }
+
+  func decodeNil(forKey key: Key) throws -> Bool { reader[try require(key)].kind == .null }
+
+  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try decoder.bool(require(key), under(key)) }
+  func decode(_ type: String.Type, forKey key: Key) throws -> String { try decoder.string(require(key), under(key)) }
+  func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try decoder.double(require(key), under(key)) }
+  func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try decoder.float(require(key), under(key)) }
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try decoder.integer(require(key), under(key)) }
+  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try decoder.integer(require(key), under(key)) }
+  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try decoder.integer(require(key), under(key)) }
+  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try decoder.integer(require(key), under(key)) }
+  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try decoder.integer(require(key), under(key)) }
+  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try decoder.integer(require(key), under(key)) }
+  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try decoder.integer(require(key), under(key)) }
+  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try decoder.integer(require(key), under(key)) }
+  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try decoder.integer(require(key), under(key)) }
+  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try decoder.integer(require(key), under(key)) }
+  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try decoder.integer(require(key), under(key)) }
+  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try decoder.integer(require(key), under(key)) }
+
+  func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+    try decoder.unwrap(require(key), as: type, under(key))
+  }
+
+  func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+    guard let index = present(key) else { return nil }
+    return try decoder.bool(index, under(key))
+  }
+
+  func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+    guard let index = present(key) else { return nil }
+    return try decoder.string(index, under(key))
+  }
+
+  func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+    guard let index = present(key) else { return nil }
+    return try decoder.double(index, under(key))
+  }
+
+  func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
+    guard let index = present(key) else { return nil }
+    return try decoder.float(index, under(key))
+  }
+
+  func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+    guard let index = present(key) else { return nil }
+    return try decoder.integer(index, under(key))
+  }
+
+  func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
+    guard let index = present(key) else { return nil }
+    return try decoder.integer(index, under(key))
+  }
+
+  func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
+    guard let index = present(key) else { return nil }
+    return try decoder.integer(index, under(key))
+  }
+
+  func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
+    guard let index = present(key) else { return nil }
+    return try decoder.integer(index, under(key))
+  }
+
+  func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+    guard let index = present(key) else { return nil }
+    return try decoder.integer(index, under(key))
+  }
+
+  func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
+    guard let index = present(key) else { return nil }
+    return try decoder.integer(index, under(key))
+  }
+
+  func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
+    guard let index = present(key) else { return nil }
+    return try decoder.integer(index, under(key))
+  }
+
+  func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
+    guard let index = present(key) else { return nil }
+    return try decoder.integer(index, under(key))
+  }
+
+  func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
+    guard let index = present(key) else { return nil }
+    return try decoder.integer(index, under(key))
+  }
+
+  func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
+    guard let index = present(key) else { return nil }
+    return try decoder.integer(index, under(key))
+  }
+
+  func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+    guard let index = present(key) else { return nil }
+    return try decoder.unwrap(index, as: type, under(key))
+  }
+
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type, forKey key: Key
+  ) throws -> KeyedDecodingContainer<NestedKey> {
+    try decoder.keyedContainer(at: require(key), path: under(key))
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    try decoder.list(at: require(key), path: under(key))
+  }
+
+  func superDecoder() -> any Decoder { superDecoder(JSONKey.super) }
+
+  func superDecoder(forKey key: Key) -> any Decoder { superDecoder(key) }
+
+  // A missing value counts as null.
+  private func superDecoder(_ key: some CodingKey) -> any Decoder {
+    JSONValueDecoder(decoder.document, at: find(key) ?? JSONScanner.missing, path: JSONPath(decoder, path, key))
+  }
+
+  @inline(__always)
+  private func find(_ key: some CodingKey) -> Int? { reader.value(of: key.stringValue, in: object) }
+
+  // The path of a key's value.
+  private func under(_ key: Key) -> JSONPath { JSONPath(decoder, path, key) }
+
+  @inline(__always)
+  private func require(_ key: Key) throws -> Int {
+    guard let index = find(key) else { throw missing(key) }
+    return index
+  }
+
+  @inline(__always)
+  private func present(_ key: Key) -> Int? {
+    guard let index = find(key), reader[index].kind != .null else { return nil }
+    return index
+  }
+
+  @inline(never)
+  private func missing(_ key: Key) -> DecodingError {
+    .keyNotFound(
+      key,
+      .init(
+        codingPath: codingPath,
+        debugDescription: "No value associated with key \(key) (\"\(key.stringValue)\")."))
+  }
+}

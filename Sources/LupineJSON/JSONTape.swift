@@ -1,0 +1,55 @@
+// JSONTape: the memory of a document's words.
+
+/// A growing list of words in one allocation, whose owner frees it.
+struct JSONTape {
+  private(set) var words: UnsafeMutablePointer<UInt64>
+  private(set) var count = 0
+  private var capacity: Int
+  private let byteCount: Int
+
+  /// The length of a document, in bytes, up to which the tape is allocated for the densest document of that length. Beyond,
+  /// a tape starts with a word for eight bytes, and grows.
+  private static let smallDocument = 64 << 10
+
+  init(byteCount: Int) {
+    self.byteCount = byteCount
+    // No document has more than three words for five bytes, as in {"":{"":{"":1}}}.
+    capacity = byteCount <= Self.smallDocument ? byteCount * 5 / 8 + 16 : byteCount / 8
+    // SAFETY: all accesses are below `count`, which is at most `capacity`. The document that takes the tape frees it.
+    words = .allocate(capacity: capacity)
+  }
+
+  func free() { words.deallocate() }
+
+  /// Appends a word. `offset` is the number of the document's bytes that have been read.
+  @inline(__always)
+  mutating func append(_ word: JSONWord, at offset: Int) {
+    if count == capacity { self = grown(at: offset) }
+    words[count] = word.bits
+    count &+= 1
+  }
+
+  /// Removes the last word, which must exist.
+  @inline(__always)
+  mutating func removeLast() { count &-= 1 }
+
+  @inline(__always)
+  subscript(index: Int) -> JSONWord {
+    get { JSONWord(bits: words[index]) }
+    nonmutating set { words[index] = newValue.bits }
+  }
+
+  // Assumes that the rest of the document is as dense as the part before `offset`, and adds 3 %. Grows by a half at least, so that
+  // the number of copies is logarithmic.
+  @inline(never)
+  private func grown(at offset: Int) -> JSONTape {
+    var larger = self
+    let expected = Double(count) * Double(byteCount) / Double(max(offset, 1)) * 1.03
+    larger.capacity = max(capacity + capacity / 2, min(Int(expected), byteCount * 5 / 8)) + 16
+    // SAFETY: the new memory has room for the `count` initialized words of the old memory, which nothing uses afterwards.
+    larger.words = .allocate(capacity: larger.capacity)
+    larger.words.update(from: words, count: count)
+    words.deallocate()
+    return larger
+  }
+}

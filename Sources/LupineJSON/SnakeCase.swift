@@ -1,0 +1,84 @@
+// SnakeCase: the conversion of keys from snake_case to camelCase, as Foundation's JSONDecoder does it.
+
+/// Memory for a converted key, which is allocated on first use.
+struct JSONScratch: ~Copyable {
+  private var start: UnsafeMutablePointer<UInt8>?
+  private var capacity = 0
+
+  deinit { start?.deallocate() }
+
+  /// Returns memory for at least `count` bytes. The memory returned before must not be used any more.
+  mutating func memory(_ count: Int) -> UnsafeMutablePointer<UInt8> {
+    if let start, count <= capacity { return start }
+    // SAFETY: a converted key is used only until the next conversion, so nothing refers to the old memory.
+    start?.deallocate()
+    capacity = max(64, count * 2)
+    let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+    start = memory
+    return memory
+  }
+
+  /// Returns the bytes of a copy of the text.
+  mutating func copy(_ text: String) -> JSONBytes {
+    let target = memory(text.utf8.count)
+    // SAFETY: the memory has room for all bytes.
+    var count = 0
+    for byte in text.utf8 {
+      target[count] = byte
+      count += 1
+    }
+    return JSONBytes(start: UnsafePointer(target), count: count)
+  }
+}
+
+enum SnakeCase {
+  /// Returns the converted key of ASCII characters, which is in `memory` or is the key itself. Returns nil if a word has characters
+  /// for which Foundation applies Unicode's rules.
+  static func convert(_ key: JSONBytes, into memory: inout JSONScratch) -> JSONBytes? {
+    var start = 0
+    while start < key.count, key[start] == 0x5F { start += 1 }
+    var end = key.count
+    while end > start, key[end - 1] == 0x5F { end -= 1 }
+    var first = start
+    while first < end, key[first] != 0x5F { first += 1 }
+    // Without an underscore between other characters, the key stays as it is.
+    if first >= end { return key }
+    let target = memory.memory(key.count)
+    // SAFETY: at most one byte is written for each byte of the key, and the memory has room for all of them.
+    var written = 0
+    for index in 0..<start {
+      target[index] = key[index]
+      written &+= 1
+    }
+    var isFirstWord = true
+    var isAtStart = true
+    var hasDigit = false
+    var index = start
+    while index < end {
+      let byte = key[index]
+      index &+= 1
+      switch byte {
+      case 0x5F:
+        isFirstWord = false
+        isAtStart = true
+        hasDigit = false
+        continue
+      case 0x30...0x39:
+        hasDigit = true
+        target[written] = byte
+      case 0x41...0x5A, 0x61...0x7A:
+        // Where a word begins after a digit depends on what follows.
+        if hasDigit, !isFirstWord { return nil }
+        target[written] = isAtStart && !isFirstWord ? byte & ~0x20 : byte | 0x20
+      default: return nil
+      }
+      written &+= 1
+      isAtStart = false
+    }
+    for index in end..<key.count {
+      target[written] = key[index]
+      written &+= 1
+    }
+    return JSONBytes(start: UnsafePointer(target), count: written)
+  }
+}
