@@ -1,6 +1,7 @@
 // RecordFile: the open file of a stored response.
 
 import Foundation
+import LupineCache
 import LupineCacheStore
 
 /// The open file of a stored response, from which its body is read.
