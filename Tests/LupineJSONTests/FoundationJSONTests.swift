@@ -127,10 +127,15 @@ import Testing
         values = try ["a", "b", "a", "K", "a"].map { try container.decode(Int.self, forKey: AnyKey(stringValue: $0)) }
       }
     }
-    let text = "{\"a\":1,\"b\":2,\"a\":3,\"\u{212A}\":4,\"K\":5,\"\\u0061\":6}"
-    let decoder = JSONDecoder()
-    #expect(FoundationJSON.fastValue(Twice.self, from: Data(text.utf8), with: decoder)?.values == [1, 2, 1, 4, 1])
-    #expect(try decoder.decode(Twice.self, from: Data(text.utf8)).values == [1, 2, 1, 4, 1])
+    // The second document has only ASCII keys, which are compared as bytes.
+    for text in [
+      "{\"a\":1,\"b\":2,\"a\":3,\"\u{212A}\":4,\"K\":5,\"\\u0061\":6}",
+      "{\"a\":1,\"b\":2,\"a\":3,\"K\":4,\"b\":5,\"a\":6}",
+    ] {
+      let decoder = JSONDecoder()
+      #expect(FoundationJSON.fastValue(Twice.self, from: Data(text.utf8), with: decoder)?.values == [1, 2, 1, 4, 1])
+      #expect(try decoder.decode(Twice.self, from: Data(text.utf8)).values == [1, 2, 1, 4, 1])
+    }
   }
 
   @Test("keys in snake case are converted as by Foundation, except in dictionaries")
