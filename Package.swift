@@ -47,6 +47,9 @@ let package = Package(
     .target(name: "LupineTLS", dependencies: ["CLupineOpenSSL"], swiftSettings: strict),
     .target(name: "LupineReactor", dependencies: ["CLupineLinux"], swiftSettings: strict),
 
+    // The frames and messages of WebSocket, without I/O. Compression needs LupineCoding.
+    .target(name: "LupineWebSocket", dependencies: ["LupineCoding"], swiftSettings: strict),
+
     // Authentication: state machines without I/O, and the system's Kerberos, which is loaded on first use.
     .target(name: "LupineAuthentication", dependencies: ["LupineWire", "LupineTLS"], swiftSettings: strict),
     .target(name: "CLupineGSSAPI"),
@@ -67,7 +70,7 @@ let package = Package(
     // The engine, which combines the leaves.
     .target(
       name: "LupineEngine",
-      dependencies: ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
+      dependencies: ["LupineWire", "LupineCoding", "LupineWebSocket", "LupineTLS", "LupineReactor"],
       swiftSettings: strict),
     // Which credentials the engine's requests send to origins and proxies: for URLSession and the command.
     .target(
@@ -81,8 +84,8 @@ let package = Package(
     .target(
       name: "LupineURLSession",
       dependencies: [
-        "LupineEngine", "LupineAuthentication", "LupineLogin", "LupineCookies", "LupineCache", "LupineCacheStore",
-        "LupineTransferStore",
+        "LupineEngine", "LupineWebSocket", "LupineAuthentication", "LupineLogin", "LupineCookies", "LupineCache",
+        "LupineCacheStore", "LupineTransferStore",
       ],
       swiftSettings: strict),
     // The same types under the module name that programs for Linux import.
@@ -113,8 +116,8 @@ let package = Package(
     .executableTarget(
       name: "LupineCommand",
       dependencies: [
-        "LupineEngine", "LupineAuthentication", "LupineLogin", "LupineCache", "LupineCacheStore", "LupineRandom",
-        "CLupineLinux",
+        "LupineEngine", "LupineWebSocket", "LupineAuthentication", "LupineLogin", "LupineCache", "LupineCacheStore",
+        "LupineRandom", "CLupineLinux",
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -196,6 +199,9 @@ let package = Package(
     .testTarget(
       name: "LupineCodingTests", dependencies: ["LupineCoding", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(
+      name: "LupineWebSocketTests",
+      dependencies: ["LupineWebSocket", "LupineCoding", "LupineOrigin", "LupineRandom"], swiftSettings: strict),
+    .testTarget(
       name: "LupineTLSTests", dependencies: ["LupineTLS", "LupineLoopback", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(
       name: "LupineAuthenticationTests",
@@ -214,7 +220,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "LupineEngineTests",
-      dependencies: ["LupineEngine", "LupineSimulation", "LupineOrigin", "LupineLoopback", "LupineTestSupport"],
+      dependencies: [
+        "LupineEngine", "LupineWebSocket", "LupineSimulation", "LupineOrigin", "LupineLoopback", "LupineTestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "LupineCookiesTests", dependencies: ["LupineCookies", "LupineTestSupport"], swiftSettings: strict),
@@ -234,8 +242,8 @@ let package = Package(
       name: "LupineURLSessionTests",
       dependencies: [
         "LupineURLSession", "Lupine", "LupineTesting", "LupineCache", "LupineAuthentication", "LupineLogin",
-        "LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport", "LupineURLSessionTestSupport",
-        "LupineTransferStore", "LupineBackgroundSoak", "LupineBackgroundFaults",
+        "LupineWebSocket", "LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport",
+        "LupineURLSessionTestSupport", "LupineTransferStore", "LupineBackgroundSoak", "LupineBackgroundFaults",
       ],
       swiftSettings: strict),
     .testTarget(
