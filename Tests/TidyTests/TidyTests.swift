@@ -170,6 +170,7 @@ import Testing
         "Sources/LupineURLSession/Tasks/URLSessionDownloadTask.swift": 1,
         "Sources/LupineURLSession/Tasks/URLSessionTask.swift": 1,
         "Sources/LupineURLSession/Transfers/PieceMemory.swift": 1,
+        "Sources/LupineURLSession/WebSocket/URLSessionWebSocketTask.swift": 1,
         "Sources/LupineURLSession/Messages/URLResponse.swift": 1,
         "Sources/LupineURLSession/Messages/URLRequest.swift": 1,
         "Sources/LupineCoding/RawDeflateStreams.swift": 2,

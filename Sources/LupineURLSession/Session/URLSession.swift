@@ -47,13 +47,13 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// Whether this is the shared session, which can't be invalidated.
     var isShared = false
     var delegates: Delegates?
-    /// The session's tasks that haven't completed.
-    var tasks = Registry<URLSessionTask>()
+    var tasks = Registry<URLSessionTask>()  // those that haven't completed
     var taskCount = 0
     /// The number of calls of `keepingRecords` in progress. The session becomes invalid only after they have ended.
     var creationCount = 0
     var sessionDescription: String?
     var fileTransfers: ReadyTransfers?
+    var webSocketTransfers: ReadyTransfers?
   }
 
   /// The session that the whole program shares. It has the default configuration and no delegate, so it follows redirects. It can't

@@ -198,6 +198,13 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   /// Sends the request. Completes the task with an error instead if `request` is an error, or with `URLError.unsupportedURL` if
   /// `request` is nil.
   func begin(_ session: URLSession, _ request: Result<URLRequest?, URLError>) {
+    begin(session, request) { try makeProtocolTransfer($0, in: session) ?? makeTransfer($0, in: session) }
+  }
+
+  /// Sends the request like `begin(_:_:)`, with the transfer that `make` returns.
+  final func begin(
+    _ session: URLSession, _ request: Result<URLRequest?, URLError>, _ make: (URLRequest) throws -> any TaskTransfer
+  ) {
     do {
       guard let request = try request.get() else { throw URLError(.unsupportedURL) }
       guard session.owns(self) else {
@@ -208,7 +215,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
           ]
         )
       }
-      let transfer = try makeProtocolTransfer(request, in: session) ?? makeTransfer(request, in: session)
+      let transfer = try make(request)
       let (isStarting, suspension) = mutableState.withLock { state -> (Bool, Int?) in
         guard case .starting = state.stage else { return (false, nil) }
         state.stage = .transferring(transfer)
