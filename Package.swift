@@ -139,6 +139,10 @@ let package = Package(
       dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineTestSupport", "CLupineFaults"],
       path: "Tests/LupineFaults", swiftSettings: strict),
 
+    // A client of the Autobahn test suite: `make autobahn`.
+    .executableTarget(
+      name: "LupineAutobahn", dependencies: ["LupineURLSession"], path: "Tests/LupineAutobahn", swiftSettings: strict),
+
     // A program that sends requests for hours: `make soak`.
     .executableTarget(
       name: "LupineSoak", dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineTestSupport"],
