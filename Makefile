@@ -206,6 +206,9 @@ soak: deps $(if $(filter thread,$(SANITIZE)),$(TSAN_MUTEX)) ## send mixed reques
 	$(SWIFT) build $(SOAK_BUILD)
 	env $(SOAK_ENVIRONMENT) "$$($(SWIFT) build $(SOAK_BUILD) --show-bin-path)/LupineSoak" $(TIME) $(PICTURE)
 
+autobahn: build ## run the Autobahn test suite against the WebSocket client: sections 1 to 7 and 10, or CASES='9.* 12.*', or CASES=--all
+	Tests/Autobahn/run $(CASES)
+
 # The second run is on a disk of 3 MB, which is full before the capacity is reached; it needs root or user namespaces.
 CACHE_SOAK := LupineCacheSoak
 cache-soak: deps ## let eight processes share a cache for TIME=60 seconds while they are killed, then again on a full disk

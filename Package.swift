@@ -49,6 +49,9 @@ let package = Package(
     .target(name: "LupineTLS", dependencies: ["CLupineOpenSSL"], swiftSettings: strict),
     .target(name: "LupineReactor", dependencies: ["CLupineLinux"], swiftSettings: strict),
 
+    // The frames and messages of WebSocket, without I/O. Compression needs LupineCoding.
+    .target(name: "LupineWebSocket", dependencies: ["LupineCoding"], swiftSettings: strict),
+
     // Authentication: state machines without I/O, and the system's Kerberos, which is loaded on first use.
     .target(name: "LupineAuthentication", dependencies: ["LupineWire", "LupineTLS"], swiftSettings: strict),
     .target(name: "CLupineGSSAPI"),
@@ -68,7 +71,7 @@ let package = Package(
     // The engine, which combines the leaves.
     .target(
       name: "LupineEngine",
-      dependencies: ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
+      dependencies: ["LupineWire", "LupineCoding", "LupineWebSocket", "LupineTLS", "LupineReactor"],
       swiftSettings: strict),
     // Which credentials the engine's requests send to origins and proxies: for URLSession and the command.
     .target(
@@ -82,8 +85,8 @@ let package = Package(
     .target(
       name: "LupineURLSession",
       dependencies: [
-        "LupineEngine", "LupineAuthentication", "LupineLogin", "LupineCookies", "LupineCache", "LupineCacheStore",
-        "LupineTransferStore",
+        "LupineEngine", "LupineWebSocket", "LupineAuthentication", "LupineLogin", "LupineCookies", "LupineCache",
+        "LupineCacheStore", "LupineTransferStore",
       ],
       swiftSettings: strict),
     // The same types under the module name that programs for Linux import.
@@ -114,8 +117,8 @@ let package = Package(
     .executableTarget(
       name: "LupineCommand",
       dependencies: [
-        "LupineEngine", "LupineAuthentication", "LupineLogin", "LupineCache", "LupineCacheStore", "LupineRandom",
-        "CLupineLinux",
+        "LupineEngine", "LupineWebSocket", "LupineAuthentication", "LupineLogin", "LupineCache", "LupineCacheStore",
+        "LupineRandom", "CLupineLinux",
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -136,6 +139,10 @@ let package = Package(
       name: "LupineFaults",
       dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineTestSupport", "CLupineFaults"],
       path: "Tests/LupineFaults", swiftSettings: strict),
+
+    // A client of the Autobahn test suite: `make autobahn`.
+    .executableTarget(
+      name: "LupineAutobahn", dependencies: ["LupineURLSession"], path: "Tests/LupineAutobahn", swiftSettings: strict),
 
     // A program that sends requests for hours: `make soak`.
     .executableTarget(
@@ -206,6 +213,9 @@ let package = Package(
     .testTarget(
       name: "LupineCodingTests", dependencies: ["LupineCoding", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(
+      name: "LupineWebSocketTests",
+      dependencies: ["LupineWebSocket", "LupineCoding", "LupineOrigin", "LupineRandom"], swiftSettings: strict),
+    .testTarget(
       name: "LupineTLSTests", dependencies: ["LupineTLS", "LupineLoopback", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(
       name: "LupineAuthenticationTests",
@@ -224,7 +234,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "LupineEngineTests",
-      dependencies: ["LupineEngine", "LupineSimulation", "LupineOrigin", "LupineLoopback", "LupineTestSupport"],
+      dependencies: [
+        "LupineEngine", "LupineWebSocket", "LupineSimulation", "LupineOrigin", "LupineLoopback", "LupineTestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "LupineCookiesTests", dependencies: ["LupineCookies", "LupineTestSupport"], swiftSettings: strict),
@@ -244,8 +256,8 @@ let package = Package(
       name: "LupineURLSessionTests",
       dependencies: [
         "LupineURLSession", "Lupine", "LupineTesting", "LupineCache", "LupineAuthentication", "LupineLogin",
-        "LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport", "LupineURLSessionTestSupport",
-        "LupineTransferStore", "LupineBackgroundSoak", "LupineBackgroundFaults",
+        "LupineWebSocket", "LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport",
+        "LupineURLSessionTestSupport", "LupineTransferStore", "LupineBackgroundSoak", "LupineBackgroundFaults",
       ],
       swiftSettings: strict),
     // The tests of LupineURLSession's only unsafe code, so that `make asan` doesn't compile all of its tests.

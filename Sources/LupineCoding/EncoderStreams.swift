@@ -67,7 +67,7 @@ final class DeflateStream: StreamEncoder {
 
   /// The level of memory usage that is passed to zlib's deflateInit2: 8, zlib's default (zconf.h, DEF_MEM_LEVEL), which uses about
   /// 128 KiB.
-  private static let memoryLevel: Int32 = 8
+  static let memoryLevel: Int32 = 8
 }
 
 final class BrotliEncoderStream: StreamEncoder {

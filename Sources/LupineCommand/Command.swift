@@ -41,18 +41,21 @@ enum Command {
   ) async throws(CommandError) {
     var request = authentication.begin(first, via: engine.proxy(for: first))
     var chain = RedirectChain(options.followsRedirects ? RedirectRule() : nil, total: options.maxTime)
+    let socket = options.isWebSocket ? SocketRun(options, output: output) : nil
     // Keeps the engine alive, because an engine that is released shuts down and ends its requests.
     defer { withExtendedLifetime(engine) {} }
     while true {
       let proxy = engine.proxy(for: request)
-      let sent = try authentication.prepare(request, via: proxy)
+      var unprepared = request
+      socket?.prepare(&unprepared)
+      let sent = try authentication.prepare(unprepared, via: proxy)
       let usableCache = cache.flatMap { CommandCache.isUsable(for: sent, options, engine) ? $0 : nil }
       if options.isVerbose, cache != nil, usableCache == nil {
         StandardError.write("* cache: \(CacheReport.unused)\n")
       }
       // With a cache, the request isn't printed here, because the cache may answer it or add conditions to it.
       if options.isVerbose, usableCache == nil { StandardError.write(VerboseReport.request(sent)) }
-      let fetch = Fetch(request, as: sent, via: proxy, options, chain, authentication, output: output)
+      let fetch = Fetch(request, as: sent, via: proxy, options, chain, authentication, output: output, socket: socket)
       let outcome = await fetch.run(on: engine, usableCache)
       authentication.note(outcome.metrics)
       report(outcome, of: sent, options)

@@ -23,6 +23,8 @@ final class Fetch: ResponseSink {
   private enum Disposition {
     case undecided
     case writing(ProgressBar?)
+    /// The connection has switched to WebSocket, and the run exchanges messages.
+    case exchanging(SocketRun)
     /// The fetch reads the body to its end and discards it, so that the next request can reuse the connection.
     case skipping(Next)
     case refused(CommandError)
@@ -44,11 +46,13 @@ final class Fetch: ResponseSink {
   private let chain: RedirectChain
   private let authentication: RunAuthentication
   private let output: Output
+  /// The WebSocket connection that the request opens, or nil if it opens none.
+  private let socket: SocketRun?
   private let state = Mutex(State())
 
   init(
     _ request: EngineRequest, as sent: EngineRequest, via proxy: Proxy?, _ options: Options, _ chain: RedirectChain,
-    _ authentication: RunAuthentication, output: Output
+    _ authentication: RunAuthentication, output: Output, socket: SocketRun? = nil
   ) {
     self.request = request
     self.sent = sent
@@ -57,6 +61,7 @@ final class Fetch: ResponseSink {
     self.chain = chain
     self.authentication = authentication
     self.output = output
+    self.socket = socket
   }
 
   /// Executes the request with the engine, or lets the cache answer it. Returns the outcome.
@@ -67,7 +72,7 @@ final class Fetch: ResponseSink {
         if let cache {
           CachedFetch(sent, for: self, cache, on: engine, isVerbose: options.isVerbose).run()
         } else {
-          engine.submit(sent, to: self)
+          engine.submit(sent, to: self, windowBytes: socket == nil ? .max : Self.socketWindowBytes)
         }
       // A stored response has already been written.
       guard let handle = submitted else { return }
@@ -78,6 +83,9 @@ final class Fetch: ResponseSink {
       if isRefused { handle.cancel() }
     }
   }
+
+  /// The receive window of a WebSocket connection: 256 KiB, as in a session.
+  private static let socketWindowBytes = 256 * 1024
 
   // MARK: ResponseSink
 
@@ -96,6 +104,7 @@ final class Fetch: ResponseSink {
   }
 
   func receive(body bytes: borrowing Span<UInt8>) {
+    if let socket, case .exchanging = state.withLock({ $0.disposition }) { return socket.channel.receive(bytes: bytes) }
     let now = Instant.now
     let handle: ExchangeHandle? = state.withLock { state in
       guard case .writing(var progress) = state.disposition else { return nil }
@@ -119,6 +128,7 @@ final class Fetch: ResponseSink {
     if case .writing(let progress?) = disposition {
       StandardError.write(progress.end(now: .now, width: Terminal.width))
     }
+    if case .exchanging(let socket) = disposition { socket.channel.transportEnded() }
     let verdict: Result<Next?, CommandError> =
       switch (disposition, result) {
       case (.refused(let error), _): .failure(error)
@@ -127,6 +137,7 @@ final class Fetch: ResponseSink {
       case (.undecided, .failure(let error)): answer(to: error)
       case (_, .failure(let error)): .failure(CommandError(error, options))
       case (.skipping(let next), .success): .success(next)
+      case (.exchanging(let socket), .success): socket.result.map { .failure($0) } ?? .success(nil)
       case (.undecided, .success), (.writing, .success): .success(nil)
       }
     continuation?.resume(returning: Outcome(result: verdict, metrics: metrics))
@@ -173,6 +184,11 @@ final class Fetch: ResponseSink {
       if let next = try chain.next(after: head, to: request) { return .skipping(.redirect(next)) }
     } catch {
       throw CommandError(error, options)
+    }
+    if let socket {
+      try output.open()
+      try socket.begin(head) { [weak self] in self?.state.withLock { $0.handle } }
+      return .exchanging(socket)
     }
     guard head.status < 400 || !options.failsOnErrorStatus else {
       throw CommandError(

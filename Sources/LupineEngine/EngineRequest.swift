@@ -93,6 +93,11 @@ public struct EngineRequest: Sendable {
     get { extras?.value.connectionDemand }
     set { changeExtras(\.connectionDemand, to: newValue) }
   }
+  /// Whether an HTTP proxy must open a tunnel to the origin even for http, because it can't forward the request. False by default.
+  package var needsTunnel: Bool {
+    get { extras?.value.needsTunnel == true }
+    set { changeExtras(\.needsTunnel, to: newValue ? true : nil) }
+  }
   /// Bytes that the engine sends instead of the serialized request, on a dedicated connection. Nil for all requests except a
   /// `RawRequest`.
   var rawBytes: [UInt8]? {
@@ -168,10 +173,12 @@ extension EngineRequest {
       var connectionDemand: ConnectionDemand?
       var rawBytes: [UInt8]?
       var streamSink: (any StreamSink)?
+      var needsTunnel: Bool?
 
       /// Whether all of these settings are nil.
       var isEmpty: Bool {
         connection == nil && identityChoice == nil && connectionDemand == nil && rawBytes == nil && streamSink == nil
+          && needsTunnel == nil
       }
     }
 

@@ -273,7 +273,9 @@ final class ProxyAuthentication: Sendable {
 
   /// Returns whether the request is sent through a tunnel. If it is, the client sends the proxy's credential only with CONNECT, not
   /// with the request.
-  private static func isTunneled(_ request: EngineRequest) -> Bool { request.uri.origin.scheme == .https }
+  private static func isTunneled(_ request: EngineRequest) -> Bool {
+    request.uri.origin.scheme == .https || request.needsTunnel
+  }
 }
 
 /// Answers the challenges that one task receives from one proxy.

@@ -193,6 +193,6 @@ package final class TransferAuthentication: Sendable {
 extension Proxy {
   /// Returns whether this proxy forwards the request, instead of opening a tunnel for it.
   fileprivate func forwards(_ request: EngineRequest) -> Bool {
-    ProxyAddress(self) != nil && request.uri.origin.scheme == .http
+    ProxyAddress(self) != nil && request.uri.origin.scheme == .http && !request.needsTunnel
   }
 }

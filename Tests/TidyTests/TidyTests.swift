@@ -15,25 +15,28 @@ import Testing
     "LupineTransferStore": ["LupineRecords", "LupineReactor", "Glibc", "Synchronization"],
     "LupineRandom": [],
     "LupineCoding": ["CLupineZlib", "CLupineBrotli", "CLupineZstd"],
+    "LupineWebSocket": ["LupineCoding"],
     "LupineTLS": ["CLupineOpenSSL", "Glibc", "Synchronization"],
     "LupineReactor": ["CLupineLinux", "Glibc", "Synchronization"],
     "LupineAuthentication": ["LupineWire", "LupineTLS"],
     "LupineGSSAPI": ["LupineAuthentication", "CLupineGSSAPI", "Glibc", "Synchronization"],
-    "LupineEngine": ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "Synchronization"],
+    "LupineEngine": [
+      "LupineWire", "LupineCoding", "LupineWebSocket", "LupineTLS", "LupineReactor", "Synchronization",
+    ],
     "LupineLogin": ["LupineEngine", "LupineAuthentication", "LupineGSSAPI", "Glibc", "Synchronization"],
     "LupineLoopback": ["CLupineLoopback", "CLupineOpenSSL", "LupineTLS", "LupineReactor", "Glibc"],
     "LupineOrigin": [
       "LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "LupineLoopback", "Glibc", "Synchronization",
     ],
     "LupineCommand": [
-      "LupineEngine", "LupineAuthentication", "LupineLogin", "LupineCache", "LupineCacheStore", "LupineRandom",
-      "CLupineLinux", "Glibc", "Synchronization",
+      "LupineEngine", "LupineWebSocket", "LupineAuthentication", "LupineLogin", "LupineCache", "LupineCacheStore",
+      "LupineRandom", "CLupineLinux", "Glibc", "Synchronization",
     ],
     "LupineCookies": ["LupineWire", "Foundation", "Synchronization"],
     "LupineFormats": ["LupineJSON", "Foundation", "Synchronization"],
     "LupineURLSession": [
-      "LupineEngine", "LupineAuthentication", "LupineLogin", "LupineCookies", "LupineCache", "LupineCacheStore",
-      "LupineTransferStore", "Foundation", "Dispatch", "Synchronization",
+      "LupineEngine", "LupineWebSocket", "LupineAuthentication", "LupineLogin", "LupineCookies", "LupineCache",
+      "LupineCacheStore", "LupineTransferStore", "Foundation", "Dispatch", "Synchronization",
       "Glibc",
     ],
     "Lupine": [
@@ -147,6 +150,7 @@ import Testing
         "Sources/Lupine/Multipart/MultipartUpload.swift": 1,
         "Sources/Lupine/Retrying/RetryPolicy.swift": 2,
         "Sources/Lupine/Trust/ServerTrustEvaluation.swift": 1,
+        "Sources/Lupine/WebSockets/WebSocketRequest.swift": 1,
         "Sources/LupineTesting/Recording.swift": 1,
         "Sources/LupineTesting/StubProtocol.swift": 1,
         "Sources/LupineCookies/HTTPCookie.swift": 1,
@@ -171,8 +175,10 @@ import Testing
         "Sources/LupineURLSession/Tasks/URLSessionDownloadTask.swift": 1,
         "Sources/LupineURLSession/Tasks/URLSessionTask.swift": 1,
         "Sources/LupineURLSession/Transfers/PieceMemory.swift": 1,
+        "Sources/LupineURLSession/WebSocket/URLSessionWebSocketTask.swift": 1,
         "Sources/LupineURLSession/Messages/URLResponse.swift": 1,
         "Sources/LupineURLSession/Messages/URLRequest.swift": 1,
+        "Sources/LupineCoding/RawDeflateStreams.swift": 2,
         "Sources/LupineEngine/EngineRequest.swift": 1,
         "Sources/LupineReactor/Loop/EventLoop.swift": 1,
       ])
@@ -188,6 +194,7 @@ import Testing
       ["LupineTLS", "LupineReactor", "LupineCoding", "LupineLoopback", "LupineGSSAPI", "LupineJSON"]
       .contains(file.target)
       || file.path == "Sources/LupineWire/Heads/ByteScan.swift"
+      || file.path == "Sources/LupineWebSocket/MaskingKey.swift"
       || file.path == "Sources/LupineURLSession/Transfers/PieceMemory.swift"
       // InputStream and OutputStream declare methods with pointers.
       || file.path == "Sources/Lupine/Streams/ResponseInputStream.swift"

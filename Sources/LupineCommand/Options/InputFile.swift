@@ -33,8 +33,7 @@ enum InputFile {
   /// Returns a request body that uploads the file at `path`. A regular file is read while it is sent. Standard input ("-"), a pipe
   /// or a device is streamed, and can't be sent again after a part of it has been read. `upload` stores such an input.
   static func body(_ path: String, of upload: Upload) throws(CommandError) -> RequestBody {
-    // No other code reads standard input, so it may be closed after the body.
-    if path == "-" { return upload.begin(InputStream(FileDescriptor(owning: STDIN_FILENO), path)) }
+    if path == "-" { return upload.begin(standardInput()) }
     let file = try open(path)
     guard [S_IFIFO, S_IFCHR].contains(try status(of: file.number, path).st_mode & S_IFMT) else {
       var body = RequestBody()
@@ -43,6 +42,9 @@ enum InputFile {
     }
     return upload.begin(InputStream(file, path))
   }
+
+  /// Returns standard input as a stream. No other code reads standard input, so it may be closed afterward.
+  static func standardInput() -> InputStream { InputStream(FileDescriptor(owning: STDIN_FILENO), "-") }
 
   private static func open(_ path: String) throws(CommandError) -> FileDescriptor {
     let number = Glibc.open(path, O_RDONLY | O_CLOEXEC)

@@ -7,6 +7,7 @@ enum OptionName: String, CaseIterable {
   case request, header, data, json, form
   case uploadFile = "upload-file"
   case encode, location
+  case webSocket = "ws"
   case continueTimeout = "expect100-timeout"
 
   case output, include, fail, raw, cache
@@ -98,6 +99,10 @@ enum OptionName: String, CaseIterable {
     case .encode:
       Form(nil, "CODING", "compresses the request body: \(ContentCoding.allNames); the server must support it")
     case .location: Form("L", nil, "follows up to 20 redirects")
+    case .webSocket:
+      Form(
+        nil, nil, "opens a WebSocket, sends the lines of standard input as messages, and prints received",
+        "messages; -v shows frames")
     case .continueTimeout:
       Form(nil, "SECONDS", "the time that -H 'Expect: 100-continue' delays the body; 1 by default")
 

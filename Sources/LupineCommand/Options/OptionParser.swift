@@ -20,6 +20,7 @@ enum OptionParser {
     guard let text = operands.first else { throw .usage("a URL is missing") }
     guard operands.count == 1 else { throw .usage("only one URL is allowed, not \(operands.count)") }
     try options.settle()
+    if options.isWebSocket { return .transfer(try uri(httpForm(text)), options) }
     return .transfer(try uri(text, naming: options.payload), options)
   }
 
@@ -46,6 +47,14 @@ enum OptionParser {
     else { return uri }
     let folder = text.utf8.last == UInt8(ascii: "/") ? text : text + "/"
     return try self.uri(folder + escape(path.split(separator: "/").last ?? ""))
+  }
+
+  // A WebSocket's handshake is sent to the http or https URL (RFC 6455 §4.1).
+  private static func httpForm(_ text: String) -> String {
+    for scheme in ["ws", "wss"] where text.lowercased().hasPrefix(scheme + "://") {
+      return (scheme == "ws" ? "http" : "https") + text.dropFirst(scheme.count)
+    }
+    return text
   }
 
   // Percent-encodes all characters except unreserved ones (RFC 3986 §2.3).
@@ -78,6 +87,7 @@ extension Options {
     case .data, .json, .form, .uploadFile: try add(value, to: name)
     case .encode: bodyCoding = try OptionValue.coding(value)
     case .location: followsRedirects = true
+    case .webSocket: isWebSocket = true
     case .continueTimeout: continueTimeout = try OptionValue.seconds(value, of: name)
     case .output: outputPath = value == "-" ? nil : value
     case .include: includesHead = true
@@ -187,6 +197,9 @@ extension Options {
       throw .usage("--tls-max is below --tlsv1.3, so no TLS version is allowed")
     }
     if maxStale != nil, cacheFolder == nil { throw .usage("--max-stale requires --cache") }
+    if isWebSocket, payload != .none || method ?? "GET" != "GET" || cacheFolder != nil {
+      throw .usage("--ws can't be combined with a body, another method or --cache; remove one of them")
+    }
     if bodyCoding != nil, payload == .none { throw .usage("--encode requires a body") }
   }
 }

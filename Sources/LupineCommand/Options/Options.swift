@@ -41,6 +41,8 @@ struct Options: Equatable {
   /// The time to wait for a 100 (Continue) response before the body is sent, or nil for the engine's default.
   var continueTimeout: Duration?
   var followsRedirects = false
+  /// Whether the command opens a WebSocket connection (RFC 6455).
+  var isWebSocket = false
 
   /// The path of the file to which the response's body is written, or nil for standard output.
   var outputPath: String?

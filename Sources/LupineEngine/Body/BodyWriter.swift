@@ -6,7 +6,7 @@ internal import Synchronization
 public final class BodyWriter: Sendable {
   /// The maximum size of the buffer in bytes: 64 KiB, the amount that one send passes to the kernel. When the buffer reaches this
   /// size, `write` waits until the event loop has taken the buffered bytes.
-  static let bufferedBytesMax = 64 * 1024
+  package static let bufferedBytesMax = 64 * 1024
 
   private enum Ending {
     case finished
@@ -15,13 +15,26 @@ public final class BodyWriter: Sendable {
     case abandoned
   }
 
+  /// A caller that waits until the event loop has taken the buffered bytes.
+  private enum Waiter {
+    case task(CheckedContinuation<Void, Never>)
+    case call(@Sendable () -> Void)
+
+    func resume() {
+      switch self {
+      case .task(let continuation): continuation.resume()
+      case .call(let body): body()
+      }
+    }
+  }
+
   private struct State {
     var buffered: [UInt8] = []
     var ending: Ending?
     /// Whether the event loop is waiting for bytes of the body. If true, it must be notified when bytes are written or the body
     /// ends.
     var isAwaited = false
-    var writers: [CheckedContinuation<Void, Never>] = []
+    var writers: [Waiter] = []
     var onAbandon: (@Sendable () -> Void)?
   }
 
@@ -45,7 +58,7 @@ public final class BodyWriter: Sendable {
     await withCheckedContinuation { continuation in
       let hasRoom = state.withLock { state in
         guard state.buffered.count >= Self.bufferedBytesMax, state.ending == nil else { return true }
-        state.writers.append(continuation)
+        state.writers.append(.task(continuation))
         return false
       }
       if hasRoom { continuation.resume() }
@@ -63,6 +76,22 @@ public final class BodyWriter: Sendable {
     if isAwaited { notify() }
   }
 
+  /// Adds the bytes to the buffer without waiting. Returns whether the buffer has fewer than 64 KiB.
+  ///
+  /// If not, `whenRoom` is called once the event loop has taken the buffered bytes, or the exchange has ended. Has no effect if the
+  /// exchange or the body has already ended.
+  package func append(_ bytes: [UInt8], whenRoom: @escaping @Sendable () -> Void) -> Bool {
+    let (isAwaited, hasRoom) = state.withLock { state -> (Bool, Bool) in
+      guard state.ending == nil else { return (false, true) }
+      if state.buffered.isEmpty { state.buffered = bytes } else { state.buffered += bytes }
+      let hasRoom = state.buffered.count < Self.bufferedBytesMax
+      if !hasRoom { state.writers.append(.call(whenRoom)) }
+      return (!bytes.isEmpty && state.isAwaited.testAndClear(), hasRoom)
+    }
+    if isAwaited { notify() }
+    return hasRoom
+  }
+
   /// Marks the request body as complete or, if `error` isn't nil, as failed. Later calls of `write` throw an error.
   package func end(throwing error: (any Error)? = nil) {
     let isAwaited = state.withLock { state in
@@ -75,7 +104,7 @@ public final class BodyWriter: Sendable {
 
   /// Sets the action that is performed if the exchange ends before the body does. If the exchange has already ended, performs the
   /// action immediately.
-  func onAbandon(_ body: @escaping @Sendable () -> Void) {
+  package func onAbandon(_ body: @escaping @Sendable () -> Void) {
     let isLate = state.withLock { state in
       if case .abandoned = state.ending { return true }
       state.onAbandon = body
@@ -97,10 +126,10 @@ public final class BodyWriter: Sendable {
   /// Removes all buffered bytes and returns them. If there are none, returns `.nothing` or, at the end of the body, `.end`. Throws
   /// the producer's error if the producer failed.
   func takeBuffered() throws -> Taken {
-    let (taken, writers) = try state.withLock { state -> (Taken, [CheckedContinuation<Void, Never>]) in
+    let (taken, writers) = try state.withLock { state -> (Taken, [Waiter]) in
       guard state.buffered.isEmpty else {
         var bytes: [UInt8] = []
-        var writers: [CheckedContinuation<Void, Never>] = []
+        var writers: [Waiter] = []
         swap(&bytes, &state.buffered)
         swap(&writers, &state.writers)
         return (.bytes(bytes), writers)
@@ -122,7 +151,7 @@ public final class BodyWriter: Sendable {
     let (writers, onAbandon) = state.withLock { state in
       state.ending = .abandoned
       state.buffered = []
-      var writers: [CheckedContinuation<Void, Never>] = []
+      var writers: [Waiter] = []
       swap(&writers, &state.writers)
       return (writers, state.onAbandon.take())
     }

@@ -93,6 +93,12 @@ public struct RequestBody: Sendable {
         }))
   }
 
+  /// Creates a body of unknown length that can be started any number of times. `begin` is called on the event loop with the writer to
+  /// which the bytes must be written, and must return quickly.
+  package init(begin: @escaping @Sendable (BodyWriter) -> Void) {
+    append(.produced(Producer(byteCount: nil, isReplayable: true, begin: begin)))
+  }
+
   /// Creates a request body from an asynchronous sequence of byte arrays. The engine requests the next array when there is room to
   /// buffer it.
   ///

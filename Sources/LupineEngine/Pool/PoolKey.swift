@@ -110,6 +110,12 @@ struct PoolKey: Hashable, Sendable {
     return PoolKey(origin: content.origin, route: content.route, tls: tls, traits: content.traits)
   }
 
+  /// This key with a tunnel if the route is a proxy that would forward requests.
+  var tunneled: PoolKey {
+    guard case .forward(let proxy) = content.route else { return self }
+    return PoolKey(origin: content.origin, route: .tunnel(proxy), tls: content.tls, traits: content.traits)
+  }
+
   static func == (left: PoolKey, right: PoolKey) -> Bool {
     let (left, right) = (left.content, right.content)
     return left === right

@@ -263,6 +263,7 @@ final class Shard {
         try keys.key(for: request.uri.origin, originCount: pool.origins.count)
       }
     if !request.presentsIdentity { key = key.anonymous }
+    if extras.needsTunnel == true { key = key.tunneled }
     if let choice = extras.identityChoice { key = key.presenting(choice) }
     if extras.rawBytes != nil { key.exclusiveTo = .exchange(submission.id) }
     if extras.streamSink != nil {

@@ -5,6 +5,8 @@ import CLupineOpenSSL
 /// A cryptographic hash function, such as SHA-256. The raw value is the function's name in OpenSSL.
 package enum MessageDigest: String, Sendable, Hashable, CaseIterable {
   case md5 = "MD5"
+  /// Only for the opening handshake of WebSocket (RFC 6455 §4.2.2), where it protects nothing.
+  case sha1 = "SHA1"
   case sha256 = "SHA2-256"
   case sha384 = "SHA2-384"
   case sha512 = "SHA2-512"

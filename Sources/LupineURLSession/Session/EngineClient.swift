@@ -178,6 +178,8 @@ package final class EngineClient: CacheUpstream, Sendable {
       if isElsewhere, redirectRule.isBoundToOrigin(field.name) { continue }
       request.fields.append(name: field.name, value: field.value)
     }
+    // The opening handshake of a WebSocket isn't part of the proposed request either.
+    if next.needsTunnel { WebSocketOpening.copyFields(from: next, to: &request) }
     // An Authorization field that was added after a challenge, or from the URL's user information, isn't part of the proposed
     // request that the delegate saw. Therefore, the delegate couldn't remove it. It is sent only to the same origin.
     if !isElsewhere, !request.fields.contains("Authorization"), !proposed.fields.contains("Authorization"),

@@ -23,6 +23,7 @@ extension URLSession {
     var creationCount = 0
     var sessionDescription: String?
     var fileTransfers: ReadyTransfers?
+    var webSocketTransfers: ReadyTransfers?
   }
 
   // MARK: Creating tasks

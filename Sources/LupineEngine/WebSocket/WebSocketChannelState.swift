@@ -1,0 +1,322 @@
+// WebSocketChannelState: the decisions of a WebSocketChannel: events in, actions out, without locks or I/O.
+
+internal import LupineCoding
+internal import LupineWebSocket
+
+/// The state of a WebSocket channel: the protocol, received messages, and callers that wait.
+struct WebSocketChannelState: ~Copyable, Sendable {
+  typealias Completion = WebSocketChannel.Completion
+  typealias Receiver = WebSocketChannel.Receiver
+  typealias Ending = WebSocketChannel.Ending
+
+  /// What the channel must do after it has released its lock.
+  enum Action: Sendable {
+    case opened(@Sendable () -> Void)
+    case call(Completion, Ending?)
+    case deliver(Receiver, Result<WebSocketMessage, Ending>)
+    case extendWindow(Int)
+    case closeTransport
+    case end(Ending)
+  }
+
+  /// The maximum size of the received messages that no caller has taken: 256 KiB, the engine's default window. Beyond it, bytes stay
+  /// unparsed, until the window is used up and TCP stops the server. The limit may be exceeded by one message.
+  private static let unreadBytesMax = 256 << 10
+  /// The assumed size of a message in addition to its bytes, so that empty messages count too: 64 bytes.
+  private static let messageOverheadBytes = 64
+  /// The number of taken messages, or parsed bytes, at the start of a buffer from which on they are removed.
+  private static let removedCountMin = 4096
+
+  /// The protocol, after the opening handshake.
+  private var connection: WebSocketConnection?
+  private var deadlines: WebSocketDeadlines?
+  var timeouts: WebSocketTimeouts
+  var tracer: (@Sendable (FrameTrace) -> Void)?
+  var limits: WebSocketLimits {
+    didSet { connection?.limits = limits }
+  }
+  var writer: BodyWriter?
+  var timer: Task<Void, Never>?
+  var timerDeadline: ContinuousClock.Instant?
+
+  /// Messages and pings that were sent before the connection was open.
+  private var early: [(message: WebSocketMessage?, completion: Completion)] = []
+  /// Sends that wait until the output has room.
+  private var blockedSends: [Completion] = []
+  private var pings: [(number: UInt32, completion: Completion)] = []
+  private var pingCount: UInt32 = 0
+  private var isOutputAbandoned = false
+
+  private var input: [UInt8] = []
+  /// The number of bytes at the start of `input` that have been parsed.
+  private var parsedCount = 0
+  private var messages: [WebSocketMessage] = []
+  /// The number of elements at the start of `messages` that have been taken.
+  private var takenCount = 0
+  private var unreadBytes = 0
+  private var receivers: [Receiver] = []
+  private var isDiscarding = false
+  private var hasTransportEnded = false
+  private var ending: Ending?
+  /// The server's violation of the protocol, which ends the connection when the caller has processed the messages before it.
+  private var pendingError: WebSocketError?
+  private(set) var transport: WebSocketChannel.Transport?
+
+  private var actions: [Action] = []
+  private var isDelivering = false
+
+  init(_ limits: WebSocketLimits, _ timeouts: WebSocketTimeouts) {
+    self.limits = limits
+    self.timeouts = timeouts
+  }
+
+  // MARK: Actions
+
+  /// Returns whether the caller must now perform actions until `takeActions` returns nil. Only one thread does so at a time, so that
+  /// they stay in order.
+  mutating func beginDelivery() -> Bool {
+    guard !isDelivering, !actions.isEmpty else { return false }
+    isDelivering = true
+    return true
+  }
+
+  mutating func takeActions() -> (actions: [Action], transport: WebSocketChannel.Transport?)? {
+    guard !actions.isEmpty else {
+      isDelivering = false
+      return nil
+    }
+    defer { actions = [] }
+    return (actions, transport)
+  }
+
+  // MARK: Sending
+
+  mutating func connect(to transport: WebSocketChannel.Transport) { self.transport = transport }
+
+  /// Whether nothing will be sent after the bytes that `takeOutput` returns next.
+  var isOutputComplete: Bool {
+    mutating get { connection?.isOpen == false || ending != nil }
+  }
+
+  mutating func takeOutput() -> [UInt8] { connection?.takeOutput() ?? [] }
+
+  mutating func send(_ message: WebSocketMessage, _ completion: @escaping Completion) {
+    guard canSend else { return actions.append(.call(completion, sendError)) }
+    guard connection != nil else { return early.append((message, completion)) }
+    // Compression fails only if memory runs out.
+    let isSent = (try? connection?.send(message)) ?? false
+    if isSent, connection?.isBacklogged == true {
+      blockedSends.append(completion)
+    } else {
+      actions.append(.call(completion, isSent ? nil : sendError))
+    }
+  }
+
+  mutating func ping(_ completion: @escaping Completion) {
+    guard canSend else { return actions.append(.call(completion, sendError)) }
+    guard connection != nil else { return early.append((nil, completion)) }
+    pingCount &+= 1
+    let number = pingCount
+    let payload = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+    guard connection?.ping(payload) == true else { return actions.append(.call(completion, sendError)) }
+    pings.append((number, completion))
+  }
+
+  /// Whether the connection can still send, or isn't open yet.
+  private var canSend: Bool { ending == nil && !hasTransportEnded && !isOutputAbandoned && !isDiscarding }
+  /// The reason why nothing can be sent.
+  private var sendError: Ending { ending ?? (isDiscarding ? .discarded : .lost) }
+
+  mutating func outputIsBacklogged() { connection?.isBacklogged = true }
+
+  mutating func outputTaken() {
+    connection?.isBacklogged = false
+    for completion in blockedSends { actions.append(.call(completion, isOutputAbandoned ? sendError : nil)) }
+    blockedSends = []
+  }
+
+  /// Discards the messages that haven't been taken and those that still arrive.
+  mutating func discard(at now: ContinuousClock.Instant) {
+    isDiscarding = true
+    (messages, takenCount, unreadBytes) = ([], 0, 0)
+    failSends()
+    endReceivers()
+    parseInput(at: now)
+  }
+
+  mutating func outputAbandoned() {
+    isOutputAbandoned = true
+    outputTaken()
+  }
+
+  mutating func close(_ close: WebSocketClose, at now: ContinuousClock.Instant) -> Bool {
+    guard canSend, connection?.close(close) == true else { return false }
+    pendingError = nil
+    deadlines?.closing(at: now)
+    discard(at: now)
+    return true
+  }
+
+  // MARK: Receiving
+
+  mutating func open(
+    _ agreement: WebSocketAgreement, at now: ContinuousClock.Instant, then onOpen: @escaping @Sendable () -> Void
+  ) {
+    // The first action, so that it precedes all messages.
+    actions.append(.opened(onOpen))
+    connection = WebSocketConnection(deflate: agreement.deflate, limits: limits)
+    connection?.tracer = tracer
+    deadlines = WebSocketDeadlines(timeouts, openedAt: now)
+    let early = early
+    self.early = []
+    for (message, completion) in early {
+      if let message { send(message, completion) } else { ping(completion) }
+    }
+    parseInput(at: now)
+  }
+
+  mutating func receive(_ receiver: @escaping Receiver) {
+    if takenCount < messages.count {
+      let message = messages[takenCount]
+      takenCount += 1
+      unreadBytes -= message.byteCount + Self.messageOverheadBytes
+      if takenCount == messages.count || takenCount == Self.removedCountMin {
+        messages.removeFirst(takenCount)
+        takenCount = 0
+      }
+      actions.append(.deliver(receiver, .success(message)))
+    } else if isDiscarding || ending != nil {
+      actions.append(.deliver(receiver, .failure(sendError)))
+      return
+    } else {
+      receivers.append(receiver)
+      if pendingError != nil { return endPending(at: .now) }
+    }
+    if parsedCount < input.count { parseInput(at: .now) }
+  }
+
+  mutating func receive(_ bytes: borrowing Span<UInt8>, at now: ContinuousClock.Instant) {
+    deadlines?.received(at: now)
+    guard input.isEmpty else {
+      input.append(copying: bytes, 0..<bytes.count)
+      return parseInput(at: now)
+    }
+    let count = parse(bytes, at: now)
+    if count < bytes.count { input.append(copying: bytes, count..<bytes.count) }
+  }
+
+  private mutating func parseInput(at now: ContinuousClock.Instant) {
+    var bytes: [UInt8] = []
+    swap(&bytes, &input)
+    parsedCount += parse(bytes.span.extracting(parsedCount...), at: now)
+    if parsedCount == bytes.count {
+      (bytes, parsedCount) = ([], 0)
+    } else if parsedCount >= Self.removedCountMin {
+      bytes.removeFirst(parsedCount)
+      parsedCount = 0
+    }
+    input = bytes
+    if hasTransportEnded, input.isEmpty { end(.lost, at: now) }
+  }
+
+  /// Parses bytes while there is room for messages. Returns the number of parsed bytes.
+  private mutating func parse(_ bytes: borrowing Span<UInt8>, at now: ContinuousClock.Instant) -> Int {
+    var cursor = 0
+    do throws(WebSocketError) {
+      events: while hasRoom, connection != nil {
+        switch try connection?.receive(bytes, at: &cursor) {
+        case .message(let message): accept(message)
+        case .ping: break
+        case .pong(let payload): accept(pong: payload)
+        case .close(let close): end(.closed(close), at: now)
+        case .needMoreBytes, nil: break events
+        }
+      }
+    } catch {
+      // A caller that hasn't asked for the next message may still be answering the previous one. Its answer is sent before the Close
+      // frame.
+      pendingError = error
+      if receivers.isEmpty, !isDiscarding { deadlines?.failing(at: now) } else { endPending(at: now) }
+      // The connection ignores all further bytes.
+      cursor = bytes.count
+    }
+    if cursor > 0 { actions.append(.extendWindow(cursor)) }
+    return cursor
+  }
+
+  private var hasRoom: Bool {
+    isDiscarding || ending != nil || pendingError != nil || !receivers.isEmpty || unreadBytes < Self.unreadBytesMax
+  }
+
+  private mutating func accept(_ message: WebSocketMessage) {
+    guard !isDiscarding else { return }
+    guard receivers.isEmpty else { return actions.append(.deliver(receivers.removeFirst(), .success(message))) }
+    messages.append(message)
+    unreadBytes += message.byteCount + Self.messageOverheadBytes
+  }
+
+  /// Completes the ping with this payload. A server may answer only the latest of several pings (RFC 6455 §5.5.3), so earlier ones
+  /// are completed too.
+  private mutating func accept(pong payload: [UInt8]) {
+    guard payload.count == 4 else { return }
+    let number = payload.reduce(0) { $0 << 8 | UInt32($1) }
+    guard let index = pings.firstIndex(where: { $0.number == number }) else { return }
+    for ping in pings[...index] { actions.append(.call(ping.completion, nil)) }
+    pings.removeFirst(index + 1)
+  }
+
+  // MARK: Ending
+
+  mutating func transportEnded() {
+    hasTransportEnded = true
+    timer?.cancel()
+    if pendingError != nil { endPending(at: .now) }
+    failSends()
+    if input.isEmpty || connection == nil { end(.lost, at: .now) }
+    deadlines = nil
+  }
+
+  var nextDeadline: ContinuousClock.Instant? { deadlines?.next }
+
+  mutating func expire(at now: ContinuousClock.Instant) {
+    switch deadlines?.expire(at: now) {
+    case .sendPing: _ = connection?.ping()
+    case .pongIsMissing(let limit):
+      connection?.fail(.pingTimedOut(limit))
+      end(.failed(.pingTimedOut(limit)), at: now)
+      actions.append(.closeTransport)
+      deadlines = nil
+    case .failureIsDue: endPending(at: now)
+    case .closeIsMissing:
+      actions.append(.closeTransport)
+      deadlines = nil
+    case nil: break
+    }
+  }
+
+  private mutating func endPending(at now: ContinuousClock.Instant) {
+    guard let error = pendingError.take() else { return }
+    connection?.fail(error)
+    end(.failed(error), at: now)
+  }
+
+  private mutating func end(_ ending: Ending, at now: ContinuousClock.Instant) {
+    guard self.ending == nil else { return }
+    self.ending = ending
+    deadlines?.closing(at: now)
+    failSends()
+    endReceivers()
+    actions.append(.end(ending))
+  }
+
+  private mutating func failSends() {
+    for (_, completion) in early { actions.append(.call(completion, sendError)) }
+    for (_, completion) in pings { actions.append(.call(completion, sendError)) }
+    (early, pings) = ([], [])
+  }
+
+  private mutating func endReceivers() {
+    for receiver in receivers { actions.append(.deliver(receiver, .failure(sendError))) }
+    receivers = []
+  }
+}

@@ -1,0 +1,58 @@
+// WebSocketOpening: the opening handshake of WebSocket (RFC 6455 §4.1) as a request and its response.
+
+package import LupineWebSocket
+
+/// The opening handshake of one connection.
+package struct WebSocketOpening: Sendable {
+  private let handshake: WebSocketHandshake
+
+  /// Creates a handshake with a random key.
+  ///
+  /// - Parameters:
+  ///   - subprotocols: The subprotocols to offer, in order of preference.
+  ///   - deflate: The compression to offer, or nil for none.
+  package init(subprotocols: [String], deflate: DeflateOffer?) {
+    var random = SystemRandomNumberGenerator()
+    let key = (0..<WebSocketHandshake.keyByteCount).map { _ in UInt8.random(in: 0...255, using: &random) }
+    handshake = WebSocketHandshake(key: Base64.encode(key), subprotocols: subprotocols, deflate: deflate)
+  }
+
+  /// Replaces the fields of the request that belong to the handshake, and makes `channel` exchange the bytes of the connection.
+  ///
+  /// The request has no time limit for its response body, because an upgraded connection has none.
+  package func prepare(_ request: inout EngineRequest, for channel: WebSocketChannel) {
+    for name in Self.fieldNames { request.fields.remove(name) }
+    for (name, value) in handshake.fields { request.fields.append(name: name, value: value) }
+    request.body = RequestBody(begin: { [weak channel] writer in
+      guard let channel else { return writer.end() }
+      channel.attach(writer)
+    })
+    request.bodyCoding = nil
+    request.decodesContent = false
+    // RFC 6455 §4.1: a proxy must open a tunnel, because it doesn't forward the bytes of other protocols.
+    request.needsTunnel = true
+  }
+
+  /// Copies the handshake's fields from a request to the one that replaces it, because a delegate has changed it for a redirect.
+  package static func copyFields(from old: EngineRequest, to new: inout EngineRequest) {
+    for name in fieldNames {
+      new.fields.remove(name)
+      for value in old.fields.all(name) { new.fields.append(name: name, value: value) }
+    }
+  }
+
+  /// Checks the response to the request.
+  package func check(status: Int, _ fields: Fields) throws(WebSocketHandshakeError) -> WebSocketAgreement {
+    // OpenSSL has SHA-1 even in FIPS mode, where it may be used to check data. Without it, no value is accepted.
+    guard let hash = MessageDigest.sha1.hash(Array((handshake.key + WebSocketHandshake.keySuffix).utf8)) else {
+      throw .wrongAccept
+    }
+    return try handshake.check(status: status, expectedAccept: Base64.encode(hash)) { fields.all($0) }
+  }
+
+  /// The fields that only the handshake sets.
+  private static let fieldNames = [
+    "Upgrade", "Connection", "Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Protocol",
+    "Sec-WebSocket-Extensions", "Sec-WebSocket-Accept",
+  ]
+}

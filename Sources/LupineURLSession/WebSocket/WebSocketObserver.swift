@@ -1,0 +1,59 @@
+// WebSocketObserver: receives the events of a WebSocket task's transfer: the opening handshake, and then the bytes of frames.
+
+import Foundation
+import LupineEngine
+
+/// Passes the events of a transfer to its WebSocket task. Redirects keep the URL's scheme (ws or wss) for the delegate, while the
+/// transfer uses http or https.
+final class WebSocketObserver: TransferObserver {
+  private let task: URLSessionWebSocketTask
+
+  init(_ task: URLSessionWebSocketTask) { self.task = task }
+
+  func transfer(
+    isRedirectedTo request: URLRequest, by response: HTTPURLResponse,
+    answer: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    // The engine can't follow a redirect to a ws URL itself, so the request is returned with an http URL. A redirect from wss to ws
+    // is returned unchanged, so that it fails.
+    let isDowngrade = request.url?.scheme?.lowercased() == "ws" && response.url?.scheme?.lowercased() == "https"
+    task.transfer(isRedirectedTo: request, by: response) { chosen in
+      answer(isDowngrade && chosen == request ? chosen : chosen?.inHTTPForm)
+    }
+  }
+
+  func transfer(
+    isAskedFor challenge: URLAuthenticationChallenge,
+    answer: @escaping @Sendable (URLAuthenticationChallenge.Outcome) -> Void
+  ) { task.transfer(isAskedFor: challenge, answer: answer) }
+
+  var decidesOnResponse: Bool { true }
+
+  func transfer(didReceive response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
+    answer(task.receive(handshake: response as? HTTPURLResponse))
+  }
+
+  func transfer(didReceive body: Data) { task.channel.receive(bytes: body.span) }
+
+  /// Does nothing, because frames aren't the body of a request.
+  func transfer(didSend byteCount: Int64) {}
+
+  func transferAwaitsNetwork() { task.transferAwaitsNetwork() }
+
+  func transferDidEnd(_ error: URLError?) { task.transferDidEnd(error) }
+}
+
+extension URLRequest {
+  /// The request with an http or https URL in place of a ws or wss URL.
+  var inHTTPForm: URLRequest { withScheme(["ws": "http", "wss": "https"]) }
+
+  /// The request with a ws or wss URL in place of an http or https URL.
+  var inWebSocketForm: URLRequest { withScheme(["http": "ws", "https": "wss"]) }
+
+  private func withScheme(_ schemes: [String: String]) -> URLRequest {
+    guard let url, let scheme = url.scheme, let other = schemes[scheme.lowercased()] else { return self }
+    var request = self
+    request.url = URL(string: other + url.absoluteString.dropFirst(scheme.count))
+    return request
+  }
+}

@@ -1,0 +1,123 @@
+// SocketClient: a WebSocket on the engine for tests, with a server and a clock.
+
+import LupineEngine
+import LupineOrigin
+import LupineTestSupport
+import LupineWebSocket
+import Synchronization
+
+/// A WebSocket connection of an engine, without redirects.
+final class SocketClient: ResponseSink {
+  let channel: WebSocketChannel
+  let heads = Recorder<Result<WebSocketAgreement, WebSocketHandshakeError>>()
+  let endings = Recorder<WebSocketChannel.Ending>()
+  /// The codes of the exchange's error, or nil if it succeeded.
+  let ends = Recorder<EngineError.Code?>()
+  private let opening: WebSocketOpening
+  private let handle = Mutex<ExchangeHandle?>(nil)
+  private let engine: Engine
+
+  init(
+    _ engine: Engine, _ url: String, subprotocols: [String] = [], deflate: DeflateOffer? = nil,
+    limits: WebSocketLimits = WebSocketLimits(), timeouts: WebSocketTimeouts = WebSocketTimeouts(),
+    timer: WebSocketChannel.Timer = .continuous, windowBytes: Int = 64 * 1024
+  ) throws {
+    self.engine = engine
+    channel = WebSocketChannel(limits: limits, timeouts: timeouts, timer: timer)
+    opening = WebSocketOpening(subprotocols: subprotocols, deflate: deflate)
+    var request = EngineRequest(uri: try URI(url))
+    channel.connect(
+      to: WebSocketChannel.Transport(
+        extendWindow: { [weak self] count in self?.handle.withLock { $0 }?.extendWindow(by: count) },
+        close: { [weak self] in self?.handle.withLock { $0 }?.discardBody() },
+        onEnd: { [endings] in endings.record($0) }))
+    opening.prepare(&request, for: channel)
+    let handle = engine.submit(request, to: self, windowBytes: windowBytes)
+    self.handle.withLock { $0 = handle }
+  }
+
+  func cancel() { handle.withLock { $0 }?.cancel() }
+
+  func receive(head: ResponseHead) -> BodyDisposition {
+    let result = Result { () throws(WebSocketHandshakeError) in try opening.check(status: head.status, head.fields) }
+    if case .success(let agreement) = result { channel.open(agreement) }
+    heads.record(result)
+    if case .success = result { return .deliver } else { return .discard }
+  }
+
+  func receive(body bytes: borrowing Span<UInt8>) { channel.receive(bytes: bytes) }
+
+  func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
+    channel.transportEnded()
+    if case .failure(let error) = result { ends.record(error.code) } else { ends.record(nil) }
+  }
+
+  // MARK: Async forms
+
+  func send(_ message: WebSocketMessage) async -> WebSocketChannel.Ending? {
+    await withCheckedContinuation { continuation in
+      channel.send(message) { continuation.resume(returning: $0) }
+    }
+  }
+
+  func ping() async -> WebSocketChannel.Ending? {
+    await withCheckedContinuation { continuation in channel.ping { continuation.resume(returning: $0) } }
+  }
+
+  func receive() async -> Result<WebSocketMessage, WebSocketChannel.Ending> {
+    await withCheckedContinuation { continuation in channel.receive { continuation.resume(returning: $0) } }
+  }
+}
+
+/// Calls `body` with a server whose connections `handler` serves, and with an engine.
+func withSocketServer<Value>(
+  tls: ServerIdentity? = nil, _ handler: @escaping @Sendable (Peer) throws -> Void,
+  _ body: (OriginServer, Engine) async throws -> Value
+) async throws -> Value {
+  let origin = try OriginServer(tls: tls, handler: handler)
+  defer { origin.stop() }
+  let engine = try Engine()
+  defer { withExtendedLifetime(engine) {} }
+  return try await body(origin, engine)
+}
+
+/// A clock whose time a test sets.
+final class ManualTimer: Sendable {
+  private struct State {
+    var now = ContinuousClock.now
+    var sleepers: [(ContinuousClock.Instant, CheckedContinuation<Void, Never>)] = []
+  }
+
+  private let state = Mutex(State())
+  let deadlines = Recorder<Duration>()
+
+  var timer: WebSocketChannel.Timer {
+    WebSocketChannel.Timer(now: { self.state.withLock { $0.now } }) { deadline in
+      await withCheckedContinuation { continuation in
+        let rest = self.state.withLock { state in
+          state.sleepers.append((deadline, continuation))
+          return deadline - state.now
+        }
+        self.deadlines.record(rest)
+      }
+    }
+  }
+
+  func advance(by duration: Duration) {
+    let due = state.withLock { state in
+      state.now += duration
+      let due = state.sleepers.filter { $0.0 <= state.now }
+      state.sleepers.removeAll { $0.0 <= state.now }
+      return due
+    }
+    for (_, continuation) in due { continuation.resume() }
+  }
+
+  func end() {
+    let sleepers = state.withLock { state in
+      defer { state.sleepers = [] }
+      return state.sleepers
+    }
+    for (_, continuation) in sleepers { continuation.resume() }
+  }
+}

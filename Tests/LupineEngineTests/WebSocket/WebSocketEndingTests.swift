@@ -1,0 +1,194 @@
+// WebSocketEndingTests: every kind of end of a WebSocket connection over the engine, and its time limits.
+
+import LupineEngine
+import LupineOrigin
+import LupineTestSupport
+import LupineWebSocket
+import Synchronization
+import Testing
+
+@Suite("The end of WebSockets over the engine", .timeLimit(.minutes(10)))
+struct WebSocketEndingTests {
+  // MARK: Ending
+
+  @Test("the server's Close frame is answered, buffered messages can be received, and the rest fails with its code")
+  func closedByServer() async throws {
+    let frames = Recorder<ServerFrame?>()
+    let close = WebSocketClose(WebSocketCloseCode(rawValue: 4000), reason: Array("over".utf8))
+    try await withSocketServer { peer in
+      guard let socket = try ServerSocket(peer, then: [.text("a"), .text("b"), .close(4000, "over")]) else { return }
+      frames.record(try socket.next())
+      peer.finishSending()
+      frames.record(try socket.next())
+    } _: { origin, engine in
+      let client = try SocketClient(engine, origin.url)
+      #expect(await client.endings.next() == .closed(close))
+      #expect(await client.receive() == .success(.text("a")))
+      #expect(await client.receive() == .success(.text("b")))
+      #expect(await client.receive() == .failure(.closed(close)))
+      #expect(await client.send(.text("late")) == .closed(close))
+      #expect(await client.ping() == .closed(close))
+      #expect(await frames.next()??.payload == [0x0f, 0xa0])
+      #expect(await frames.next() == .some(nil))
+      #expect(await client.ends.next() == .some(nil))
+    }
+  }
+
+  @Test("a violation of the protocol closes the connection with its code, and all that waits fails with the error")
+  func violation() async throws {
+    let frames = Recorder<ServerFrame?>()
+    try await withSocketServer { peer in
+      guard let socket = try ServerSocket(peer) else { return }
+      _ = try socket.next()
+      try socket.send(ServerFrame(1, [0xff]))
+      frames.record(try socket.next())
+    } _: { origin, engine in
+      let client = try SocketClient(engine, origin.url)
+      async let pong = client.ping()
+      async let message = client.receive()
+      #expect(await pong == .failed(.invalidUTF8))
+      #expect(await message == .failure(.failed(.invalidUTF8)))
+      #expect(await client.endings.next() == .failed(.invalidUTF8))
+      #expect(await frames.next()??.payload == ServerFrame.close(1007).payload)
+      #expect(await client.ends.next() == .some(nil))
+    }
+  }
+
+  @Test("an answer to a message is sent before the Close frame for a violation that follows the message")
+  func answeredViolation() async throws {
+    let frames = Recorder<ServerFrame?>()
+    try await withSocketServer { peer in
+      guard let socket = try ServerSocket(peer, then: [.text("question"), ServerFrame(3)]) else { return }
+      for _ in 0..<2 { frames.record(try socket.next()) }
+    } _: { origin, engine in
+      let clock = ManualTimer()
+      defer { clock.end() }
+      let client = try SocketClient(engine, origin.url, timer: clock.timer)
+      #expect(await client.receive() == .success(.text("question")))
+      // The violation has been noticed, but waits for the answer.
+      #expect(await clock.deadlines.next() == .seconds(5))
+      #expect(await client.send(.text("answer")) == nil)
+      #expect(await client.receive() == .failure(.failed(.reservedOpcode(3))))
+      #expect(await frames.first(2).map { $0?.payload } == [Array("answer".utf8), ServerFrame.close(1002).payload])
+    }
+  }
+
+  @Test("a violation closes the connection after the time limit, even if nobody asks for the next message")
+  func unaskedViolation() async throws {
+    let frames = Recorder<ServerFrame?>()
+    try await withSocketServer { peer in
+      guard let socket = try ServerSocket(peer, then: [ServerFrame(3)]) else { return }
+      frames.record(try socket.next())
+    } _: { origin, engine in
+      let clock = ManualTimer()
+      defer { clock.end() }
+      let client = try SocketClient(engine, origin.url, timer: clock.timer)
+      #expect(await clock.deadlines.next() == .seconds(5))
+      clock.advance(by: .seconds(5))
+      #expect(await client.endings.next() == .failed(.reservedOpcode(3)))
+      #expect(await frames.next()??.payload == ServerFrame.close(1002).payload)
+    }
+  }
+
+  @Test(
+    "a connection that ends without a Close frame is lost, by FIN, in the middle of a frame, or by reset",
+    arguments: 0..<3)
+  func lost(_ kind: Int) async throws {
+    try await withSocketServer { peer in
+      guard let socket = try ServerSocket(peer, then: [.text("last")]) else { return }
+      guard try socket.next() != nil else { return }
+      switch kind {
+      case 0: peer.close()
+      case 1:
+        try peer.send([0x81, 0x05, 0x61])
+        peer.finishSending()
+        _ = try peer.awaitClose()
+      default: peer.reset()
+      }
+    } _: { origin, engine in
+      let client = try SocketClient(engine, origin.url)
+      #expect(await client.receive() == .success(.text("last")))
+      async let pong = client.ping()
+      async let message = client.receive()
+      #expect(await pong == .lost)
+      #expect(await message == .failure(.lost))
+      #expect(await client.endings.next() == .lost)
+      #expect(await client.send(.text("late")) == .lost)
+    }
+  }
+
+  @Test("messages that weren't parsed because nobody received them are delivered after the connection has ended")
+  func unparsed() async throws {
+    let size = 200 * 1024
+    try await withSocketServer { peer in
+      guard let socket = try ServerSocket(peer) else { return }
+      for number in 0..<4 { try socket.send(ServerFrame(2, [UInt8](repeating: UInt8(number), count: size))) }
+      try socket.send(.close(1001))
+      peer.finishSending()
+      _ = try peer.awaitClose()
+    } _: { origin, engine in
+      let client = try SocketClient(engine, origin.url, windowBytes: 1 << 20)
+      for number in 0..<4 {
+        #expect(await client.receive() == .success(.binary([UInt8](repeating: UInt8(number), count: size))))
+      }
+      #expect(await client.receive() == .failure(.closed(WebSocketClose(.goingAway))))
+    }
+  }
+
+  // MARK: Time
+
+  @Test("a server that doesn't answer a Close frame is disconnected after the time limit, although it still sends")
+  func closeLimit() async throws {
+    let closed = Gate()
+    try await withSocketServer { peer in
+      guard let socket = try ServerSocket(peer) else { return }
+      while let frame = try socket.next(), frame.opcode != 8 {}
+      try socket.send(.text("not listening"))
+      _ = try peer.awaitClose()
+      closed.open()
+    } _: { origin, engine in
+      let clock = ManualTimer()
+      defer { clock.end() }
+      let client = try SocketClient(engine, origin.url, timer: clock.timer)
+      _ = await client.heads.next()
+      #expect(client.channel.close(WebSocketClose(.normal)))
+      #expect(!client.channel.close(WebSocketClose(.normal)))
+      #expect(await clock.deadlines.next() == .seconds(5))
+      clock.advance(by: .seconds(5))
+      await closed.wait()
+      #expect(await client.endings.next() == .lost)
+    }
+  }
+
+  @Test("pings are sent after each interval of silence, and a server that doesn't answer is disconnected")
+  func pings() async throws {
+    let frames = Recorder<ServerFrame?>()
+    try await withSocketServer { peer in
+      guard let socket = try ServerSocket(peer) else { return }
+      frames.record(try socket.next())
+      try socket.send(ServerFrame(10), .text("answered"))
+      frames.record(try socket.next())
+      _ = try peer.awaitClose()
+    } _: { origin, engine in
+      let clock = ManualTimer()
+      defer { clock.end() }
+      var timeouts = WebSocketTimeouts()
+      (timeouts.pingInterval, timeouts.pong) = (.seconds(30), .seconds(10))
+      let client = try SocketClient(engine, origin.url, timeouts: timeouts, timer: clock.timer)
+      #expect(await clock.deadlines.next() == .seconds(30))
+      clock.advance(by: .seconds(30))
+      #expect(await frames.next()??.opcode == 9)
+      #expect(await clock.deadlines.next() == .seconds(10))
+      #expect(await client.receive() == .success(.text("answered")))
+      // The pong has arrived in time, so its deadline is followed by the rest of the next interval.
+      clock.advance(by: .seconds(10))
+      #expect(await clock.deadlines.next() == .seconds(20))
+      clock.advance(by: .seconds(30))
+      #expect(await frames.next()??.opcode == 9)
+      _ = await clock.deadlines.next()
+      clock.advance(by: .seconds(30))
+      #expect(await client.endings.next() == .failed(.pingTimedOut(.seconds(10))))
+      #expect(await client.ends.next() == .some(nil))
+    }
+  }
+}
