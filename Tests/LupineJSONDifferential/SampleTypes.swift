@@ -77,7 +77,7 @@ struct Snake: Codable, Equatable {
   ])
 }
 
-/// So many keys that the decoder makes an index if they aren't in order.
+/// Enough keys for the decoder to make an index if they aren't in order.
 struct Wide: Codable, Equatable {
   var a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12: Int?
   var b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12: String?

@@ -135,7 +135,7 @@ struct Typed<T: Decodable>: ScriptType, CustomStringConvertible {
 /// A type whose description tells two values apart.
 protocol ScriptText {}
 
-/// A string that is decoded by an initializer of its own.
+/// A string that is decoded by a custom initializer.
 struct Text: Decodable {
   let text: String
 

@@ -96,7 +96,7 @@ struct WebSocketChannelTests {
     }
   }
 
-  @Test("a server that sends faster than the caller receives is stopped by TCP, and pings behind the messages wait")
+  @Test("a server that sends faster than the caller receives is stopped by TCP, and pings after the messages wait")
   func backpressure() async throws {
     let sentCount = Atomic(0)
     let isBlocked = Gate()

@@ -73,7 +73,7 @@ struct WebSocketEndingTests {
     }
   }
 
-  @Test("a violation closes the connection after the time limit, even if nobody asks for the next message")
+  @Test("a violation closes the connection after the time limit, even if no caller asks for the next message")
   func unaskedViolation() async throws {
     let frames = Recorder<ServerFrame?>()
     try await withSocketServer { peer in
@@ -117,7 +117,7 @@ struct WebSocketEndingTests {
     }
   }
 
-  @Test("messages that weren't parsed because nobody received them are delivered after the connection has ended")
+  @Test("messages that weren't parsed because no caller received them are delivered after the connection has ended")
   func unparsed() async throws {
     let size = 200 * 1024
     try await withSocketServer { peer in
