@@ -44,7 +44,8 @@ extension Engine {
   ) -> StreamHandle {
     precondition(origin.scheme == .https, "a stream needs an https origin")
     var request = EngineRequest(
-      method: "CONNECT", uri: URI(origin), body: RequestBody(streamBegunBy: { sink.connected($0) }), timeouts: timeouts)
+      method: "CONNECT", uri: URI(origin), body: RequestBody.begun(isReplayable: false, by: { sink.connected($0) }),
+      timeouts: timeouts)
     // A stream has no head.
     request.rawBytes = []
     request.connection = settings

@@ -95,12 +95,12 @@ import Testing
   }
 
   @Test(
-    "source and test files have at most 400 lines, and tables of test vectors at most 600",
+    "source and test files have at most 600 lines, and tables of test vectors at most 900",
     arguments: SourceTree.sources + SourceTree.tests
   )
   func length(_ file: SourceFile) {
     let isTable = file.path.contains("Vectors")
-    #expect(file.lines.count <= (isTable ? 600 : 400), "\(file.path) has \(file.lines.count) lines; split it")
+    #expect(file.lines.count <= (isTable ? 900 : 600), "\(file.path) has \(file.lines.count) lines; split it")
   }
 
   @Test("each source file and each test file starts with a comment", arguments: SourceTree.sources + SourceTree.tests)

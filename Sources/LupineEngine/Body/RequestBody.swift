@@ -93,12 +93,6 @@ public struct RequestBody: Sendable {
         }))
   }
 
-  /// Creates a body of unknown length that can be started any number of times. `begin` is called on the event loop with the writer to
-  /// which the bytes must be written, and must return quickly.
-  package init(begin: @escaping @Sendable (BodyWriter) -> Void) {
-    append(.produced(Producer(byteCount: nil, isReplayable: true, begin: begin)))
-  }
-
   /// Creates a request body from an asynchronous sequence of byte arrays. The engine requests the next array when there is room to
   /// buffer it.
   ///
@@ -112,10 +106,16 @@ public struct RequestBody: Sendable {
     }
   }
 
-  /// Creates the body of a raw stream: `begin` is called on the event loop when the connection is open. The body has no length, and
-  /// can't be sent again.
-  init(streamBegunBy begin: @escaping @Sendable (BodyWriter) -> Void) {
-    append(.produced(Producer(byteCount: nil, isReplayable: false, begin: begin)))
+  /// Creates a body of unknown length. `begin` is called on the event loop with the writer to which the bytes must be written, and
+  /// must return quickly. If `isReplayable` is true, it may be called again, to send the body again.
+  ///
+  /// A function, because a trailing closure of an initializer could be taken for a producer, which ends the body when it returns.
+  package static func begun(
+    isReplayable: Bool, by begin: @escaping @Sendable (BodyWriter) -> Void
+  ) -> RequestBody {
+    var body = RequestBody()
+    body.append(.produced(Producer(byteCount: nil, isReplayable: isReplayable, begin: begin)))
+    return body
   }
 
   /// Appends a segment to the request body.

@@ -23,10 +23,12 @@ package struct WebSocketOpening: Sendable {
   package func prepare(_ request: inout EngineRequest, for channel: WebSocketChannel) {
     for name in Self.fieldNames { request.fields.remove(name) }
     for (name, value) in handshake.fields { request.fields.append(name: name, value: value) }
-    request.body = RequestBody(begin: { [weak channel] writer in
-      guard let channel else { return writer.end() }
-      channel.attach(writer)
-    })
+    request.body = RequestBody.begun(
+      isReplayable: true,
+      by: { [weak channel] writer in
+        guard let channel else { return writer.end() }
+        channel.attach(writer)
+      })
     request.bodyCoding = nil
     request.decodesContent = false
     // RFC 6455 §4.1: a proxy must open a tunnel, because it doesn't forward the bytes of other protocols.

@@ -241,7 +241,7 @@ struct ShardTLSTests {
   }
 
   private func stageWithProxy() throws -> ShardStage {
-    ShardStage(proxy: .fixed(try Proxy(.https, host: "127.0.0.1", port: 1))) { $0.tls.verification = .none }
+    ShardStage(proxy: .fixed(try Proxy(.https, host: "127.0.0.1", port: 1))) { $0.proxyVerification = .none }
   }
 
   private var forwardedRequest: EngineRequest {

@@ -56,7 +56,9 @@ import Testing
     let download = session.session.downloadTask(with: URLRequest(url: url))
     let data = session.session.dataTask(with: URLRequest(url: url))
     let upload = session.session.uploadTask(with: URLRequest(url: url), from: Data([1]))
-    for task in [download, data, upload] { task.cancel() }
+    let stream = session.session.streamTask(withHostName: "127.0.0.1", port: 1)
+    let socket = session.session.webSocketTask(with: URLRequest(url: url))
+    for task in [download, data, upload, stream, socket] { task.cancel() }
     let response = try #require(outcome.response)
     let space = URLProtectionSpace(
       host: "h", port: 1, protocol: "https", realm: "r", authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
@@ -69,6 +71,7 @@ import Testing
     return [
       request, session.upload(Data([1]), to: origin), session.download(origin), session.streamRequest(origin),
       session, session.session, session.session.configuration, session.delegate, data, upload, download,
+      stream, socket,
       try #require(request.task), response,
       URLResponse(url: url, mimeType: "text/plain", expectedContentLength: 5, textEncodingName: nil),
       CachedURLResponse(response: response, data: Data([1])),

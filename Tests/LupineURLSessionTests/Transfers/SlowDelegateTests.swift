@@ -220,6 +220,8 @@ import Testing
     "a body longer than the window is cached for a request that waited for it while the delegate blocked")
   func shared() async throws {
     try await withStage(byteCount: 3 << 20) { stage in
+      let cache = try #require(stage.session.configuration.urlCache)
+      try cache.storeStale(for: stage.origin.request("/long"))
       let task = stage.start()
       #expect(await settles { stage.receivedByteCount(of: task) == stage.windowBytes })
       _ = stage.start()
