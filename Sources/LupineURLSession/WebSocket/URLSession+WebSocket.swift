@@ -59,7 +59,7 @@ extension URLSession {
   /// Creates a suspended task that opens a WebSocket connection and offers subprotocols.
   ///
   /// - Parameters:
-  ///   - url: A ws or wss URL, as for ``webSocketTask(with:)``.
+  ///   - url: A ws or wss URL, as for `webSocketTask(with:)`.
   ///   - protocols: The subprotocols to offer, in order of preference. The server chooses one or none.
   /// - Returns: The task.
   public func webSocketTask(with url: URL, protocols: [String]) -> URLSessionWebSocketTask {
