@@ -1,6 +1,7 @@
 // HostileDocumentTests: documents that are made to cost much take time and memory in proportion to their length.
 
 import Foundation
+import LupineTestSupport
 import Testing
 
 @testable import LupineFormats
@@ -33,7 +34,7 @@ import Testing
     .timeLimit(.minutes(2)), arguments: ["", "\\u0065", "_a_"])
   func reverseOrder(_ infix: String) throws {
     // Comparing each key with each other would take more than the test's time limit.
-    let count = 100_000
+    let count = 100_000 / testsDivisor
     let decoder = JSONDecoder()
     decoder.userInfo[CodingUserInfoKey(rawValue: "count")!] = count
     if infix == "_a_" { decoder.keyDecodingStrategy = .custom { Key(stringValue: $0.last?.stringValue ?? "") } }
@@ -44,21 +45,32 @@ import Testing
 
   @Test("keys whose first and last bytes are equal don't slow down the search", .timeLimit(.minutes(2)))
   func equalEnds() throws {
-    let count = 20_000
+    let count = 20_000 / testsDivisor
     let document = "{" + (0..<count).map { "\"aaaaaaaa\($0)bbbbbbbb\":\($0)" }.joined(separator: ",") + "}"
     let value = FoundationJSON.fastValue([String: Int].self, from: Data(document.utf8), with: JSONDecoder())
     #expect(value?.count == count)
   }
 
-  @Test(
-    "the tape of a document has at most three bytes for each of its bytes",
-    arguments: [
-      "[" + String(repeating: "{},", count: 500_000) + "{}]", "[" + String(repeating: "[],", count: 500_000) + "[]]",
-      "{" + (0..<100_000).map { "\"key\($0)\":1" }.joined(separator: ",") + "}",
-      "\"\(String(repeating: "a", count: 5_000_000))\"",
-    ])
-  func memory(_ document: String) throws {
-    let bytes = Array(document.utf8)
+  /// A document that consists of many equal parts. An argument of a test, which is printed by its name.
+  enum LongDocument: CaseIterable {
+    case objects, arrays, keys, text
+
+    var bytes: [UInt8] {
+      let count = 500_000 / testsDivisor
+      let text =
+        switch self {
+        case .objects: "[" + String(repeating: "{},", count: count) + "{}]"
+        case .arrays: "[" + String(repeating: "[],", count: count) + "[]]"
+        case .keys: "{" + (0..<count / 5).map { "\"key\($0)\":1" }.joined(separator: ",") + "}"
+        case .text: "\"" + String(repeating: "a", count: 10 * count) + "\""
+        }
+      return Array(text.utf8)
+    }
+  }
+
+  @Test("the tape of a document has at most three bytes for each of its bytes", arguments: LongDocument.allCases)
+  func memory(_ document: LongDocument) throws {
+    let bytes = document.bytes
     try bytes.withUnsafeBufferPointer { buffer in
       let start = try #require(buffer.baseAddress)
       let tape = try #require(JSONScanner.tape(of: JSONBytes(start: start, count: buffer.count)))
@@ -69,14 +81,14 @@ import Testing
 
   @Test("ten million opening brackets are refused at the limit of the depth")
   func brackets() {
-    let document = Data(repeating: UInt8(ascii: "["), count: 10_000_000)
+    let document = Data(repeating: UInt8(ascii: "["), count: 10_000_000 / testsDivisor)
     #expect(FoundationJSON.fastValue([Int].self, from: document, with: JSONDecoder()) == nil)
   }
 
   @Test("a tape that grows keeps its words, for documents that become denser or sparser", .timeLimit(.minutes(1)))
   func growth() throws {
     let texts = (0..<3000).map { "\"\(String(repeating: "x", count: $0 % 200))\"" }
-    let numbers = (0..<200_000).map { "\($0 % 10)" }
+    let numbers = (0..<200_000 / testsDivisor).map { "\($0 % 10)" }
     for parts in [texts + numbers, numbers + texts] {
       let document = "[" + parts.joined(separator: ",") + "]"
       struct Part: Decodable {
