@@ -1,6 +1,6 @@
 // SipHash: SipHash-2-4, a hash with a secret key (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012).
 
-/// A hash with a secret key. Without the key, nobody can find texts with equal hashes, however many texts they may choose.
+/// A hash with a secret key. Without the key, an attacker can't find texts with equal hashes, however many texts they may choose.
 package struct SipHash: Sendable {
   private let key: (UInt64, UInt64)
 

@@ -21,7 +21,7 @@ package struct JSONNonFiniteTexts: Sendable {
   }
 }
 
-/// Decodes types in a way of its own, such as a date from a string.
+/// Decodes types that need special treatment, such as a date from a string.
 package protocol JSONSpecialTypes: Sendable {
   /// The types that are decoded by `decode` instead of their initializers: four, which are compared with the type of each nested
   /// value.

@@ -32,7 +32,7 @@ final class TaskCache: Sendable {
     let invalidationCount: UInt64
     /// The number of responses that the cache had stored when the request was sent.
     let storedCount: Int
-    /// Whether the receive window is large enough for a body that the task doesn't accept. Nobody extends the window for it.
+    /// Whether the receive window is large enough for a body that the task doesn't accept. The task doesn't extend it.
     let readsUnwantedBodies: Bool
     /// The head of the response, if only a decision of the task's delegate can make the response reusable.
     var undecidedHead: ResponseHead?
