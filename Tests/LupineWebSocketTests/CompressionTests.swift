@@ -149,8 +149,9 @@ struct CompressionTests {
     try encoder.encode([UInt8](repeating: 0, count: 50 << 20).span, into: &coded)
     #expect(coded.count < 60_000)
     let client = Client(DeflateParameters(), messageBytesMax: 1 << 20)
+    // More frames could follow. The message is refused before its end.
     #expect(throws: WebSocketError.messageTooBig(limit: 1 << 20)) {
-      try client.receive(ServerFrame(2, coded, reservedBits: 4))
+      try client.receive(ServerFrame(2, coded, isFinal: false, reservedBits: 4))
     }
     #expect(client.frames().map(\.payload) == [ServerFrame.close(1009).payload])
     var exact: [UInt8] = []

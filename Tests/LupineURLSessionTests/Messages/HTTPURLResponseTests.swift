@@ -139,6 +139,7 @@ struct HTTPURLResponseTests {
       ("attachment; filename*=UTF-8''a%E3%85%A4%F3%A0%81%81b.txt", "ab.txt"),
       ("attachment; filename*=UTF-8''%E2%80%AE%E2%80%8B", "last.txt"),
       // Hidden files, home folders and drives.
+      ("attachment; filename*=UTF-8''a.txt%20%09", "a.txt"),
       ("attachment; filename=.bashrc", "bashrc"), ("attachment; filename=\" . ..a.txt\"", "a.txt"),
       ("attachment; filename*=UTF-8''%E2%80%8B.profile", "profile"),
       ("attachment; filename=\"~root\"", "root"), ("attachment; filename=\"~\"", "last.txt"),
