@@ -97,6 +97,8 @@ struct WebSocketOpeningTests {
         } _: { session in
           let task = session.webSocketTask(with: try origin.socketURL())
           task.resume()
+          // If the redirect were followed, the server would send this message back, so that `receive` would succeed.
+          task.send(.string("echo")) { _ in }
           await #expect(throws: URLError.self) { try await task.receive() }
           #expect(await delegate.events.next() == "redirect ws")
           #expect(plain.requestCount == 0)
