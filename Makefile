@@ -99,10 +99,11 @@ tables: deps ## write the generated table of Errors.md from the errors in the co
 # monitors name each other, and each extension of Request uses its other extensions; 31 of LupineURLSession, the same for
 # Foundation's sessions, tasks and delegates, with the background tasks and URLProtocol; 13 of the engine around `Engine` and `Shard`;
 # 7 of the engine's pool, whose records contain parts of PoolState. Lower the limit when one of them shrinks.
-lint: ## check the format, the style and the wording
+lint: ## check the format, the style, the wording and the README's picture
 	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format $(FORMATTED)
 	@.ci/cycles --max 31 >/dev/null
 	@.ci/phrases
+	@Benchmarks/picture --check
 
 cycles: ## show the cycles of references between files; CYCLES="-v LupineWire" says why, and for one target
 	@.ci/cycles $(CYCLES)
@@ -168,8 +169,9 @@ linkage: deps ## check that the command lupine loads neither Foundation nor libc
 	  echo "linkage: lupine must not load the libraries above; which target imports Foundation?" >&2; exit 1; \
 	fi
 
-bench: deps ## compare Lupine with other clients in all workloads, and write Benchmarks/README.md
+bench: deps ## compare Lupine with other clients in all workloads, and write Benchmarks/README.md and the README's picture
 	Benchmarks/run --all --readme
+	Benchmarks/picture
 
 # Counts don't depend on the speed or load of the machine, but times do. CI therefore checks only counts.
 counts: deps ## compare the instructions and allocations per request with Benchmarks/limits.tsv
