@@ -25,7 +25,7 @@ CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 .NOTPARALLEL:
 .PHONY: help deps demo build release test test-only servers-install servers-up servers-down mutants simulate replay namespaces soak \
   cache-soak background-soak tables lint cycles format exclusivity tsan asan fuzz linkage bench counts flags micro example docs \
-  clean
+  api clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -228,15 +228,25 @@ background-soak: deps ## kill a process with TRANSFERS=50 background transfers a
 example: deps ## build the code of the README and the articles, and run the README's
 	Tests/Examples/run
 
+# The public declarations of all libraries that users import.
+DUMP_SYMBOLS = rm -rf .build/*/symbolgraph && LUPINE_TARGETS='Lupine Alamofire4 LupineTesting' $(SWIFT) package $(STRICT) \
+  dump-symbol-graph --minimum-access-level public >/dev/null 2>$(DOCS)-symbols.log
+
 # The symbols of Lupine's API, and of the targets that it re-exports: programs see all of them as one module. The engine, for
 # its own users, is documented in its comments.
 DOCS := .build/docs
-docs: deps ## build the documentation into .build/docs; warnings are errors
-	@rm -rf .build/*/symbolgraph $(DOCS)-symbols && mkdir -p $(DOCS)-symbols
-	LUPINE_TARGETS=Lupine $(SWIFT) package $(STRICT) dump-symbol-graph --minimum-access-level public >/dev/null 2>$(DOCS)-symbols.log
+docs: deps ## build the documentation into .build/docs, and compare the API with .ci/api.txt; warnings are errors
+	@rm -rf $(DOCS)-symbols && mkdir -p $(DOCS)-symbols
+	$(DUMP_SYMBOLS)
+	.ci/api .build/*/symbolgraph
 	.ci/symbols .build/*/symbolgraph $(DOCS)-symbols
 	$(dir $(CLANG))docc convert Sources/Lupine/Lupine.docc --additional-symbol-graph-dir $(DOCS)-symbols \
 	  --output-path $(DOCS) --warnings-as-errors
+
+api: deps ## write the baseline of the public API, .ci/api.txt (see RELEASING.md)
+	@mkdir -p .build
+	$(DUMP_SYMBOLS)
+	.ci/api .build/*/symbolgraph --write
 
 clean: ## remove all build products
 	rm -rf .build
