@@ -25,7 +25,7 @@ CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 .NOTPARALLEL:
 .PHONY: help deps demo build release test test-only servers-install servers-up servers-down mutants simulate replay namespaces soak \
   cache-soak background-soak tables lint cycles format exclusivity tsan asan fuzz linkage bench counts flags micro example docs \
-  api clean
+  api command install uninstall deb packaging clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -168,6 +168,37 @@ linkage: deps ## check that the command lupine loads neither Foundation nor libc
 	if echo "$$libraries" | grep -E 'Foundation|libcurl' >&2; then \
 	  echo "linkage: lupine must not load the libraries above; which target imports Foundation?" >&2; exit 1; \
 	fi
+
+# The command for users, with Swift's libraries in it: without the flags of development, like the demo.
+PREFIX ?= /usr/local
+COMMAND_BUILD := --configuration release --static-swift-stdlib --product lupine --scratch-path .build/install $(COMMAND_FLAGS)
+COMMAND := .build/install/release/lupine
+SHARE = $(DESTDIR)$(PREFIX)/share
+command: ## build the command lupine for installation
+	@sh .ci/bootstrap
+	LUPINE_TARGETS=LupineCommand $(SWIFT) build $(COMMAND_BUILD)
+
+# Writes one file of --generate, which $(COMMAND) prints, to a folder. Parameters: the kind, the folder, the name.
+generated = install -d "$(2)" && $(COMMAND) --generate $(1) >"$(2)/$(3)" && chmod 644 "$(2)/$(3)"
+install: command ## install the command lupine, its manual page and its completions in PREFIX=/usr/local
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -s -m 755 $(COMMAND) "$(DESTDIR)$(PREFIX)/bin/lupine"
+	$(call generated,man,$(SHARE)/man/man1,lupine.1)
+	$(call generated,bash,$(SHARE)/bash-completion/completions,lupine)
+	$(call generated,zsh,$(SHARE)/zsh/site-functions,_lupine)
+	$(call generated,fish,$(SHARE)/fish/vendor_completions.d,lupine.fish)
+
+uninstall: ## remove what `make install` has installed in PREFIX=/usr/local
+	rm -f "$(DESTDIR)$(PREFIX)/bin/lupine" "$(SHARE)/man/man1/lupine.1" "$(SHARE)/bash-completion/completions/lupine" \
+	  "$(SHARE)/zsh/site-functions/_lupine" "$(SHARE)/fish/vendor_completions.d/lupine.fish"
+
+deb: ## build a Debian package with the command lupine into .build
+	@sh .ci/packages dpkg-dev
+	.ci/deb .build
+
+packaging: ## install the command and its Debian package in clean folders, and try them there (as root or with sudo)
+	sh .ci/packages dpkg-dev debootstrap zsh fish groff python3
+	Tests/Packaging/run
 
 bench: deps ## compare Lupine with other clients in all workloads, and write Benchmarks/README.md and the README's picture
 	Benchmarks/run --all --readme
