@@ -5,16 +5,16 @@ import LupineEngine
   import FoundationNetworking
 #endif
 
-public struct LinkChecker: Sendable {
+package struct LinkChecker: Sendable {
   private let session: URLSession
 
-  public init(configuration: URLSessionConfiguration = .ephemeral) {
+  package init(configuration: URLSessionConfiguration = .ephemeral) {
     configuration.engine.addressPolicy = .publicOnly
     session = URLSession(configuration: configuration)
   }
 
   /// Returns why a link doesn't work, or nil if it does.
-  public func failure(of link: URL) async -> String? {
+  package func failure(of link: URL) async -> String? {
     var request = URLRequest(url: link)
     request.httpMethod = "HEAD"
     do {

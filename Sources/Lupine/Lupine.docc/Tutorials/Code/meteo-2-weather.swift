@@ -1,11 +1,11 @@
-public struct Weather: Decodable, Sendable {
-  public struct Current: Decodable, Sendable {
-    public let temperature: Double
+package struct Weather: Decodable, Sendable {
+  package struct Current: Decodable, Sendable {
+    package let temperature: Double
 
     enum CodingKeys: String, CodingKey {
       case temperature = "temperature_2m"
     }
   }
 
-  public let current: Current
+  package let current: Current
 }

@@ -1,13 +1,13 @@
 import Lupine
 
-public struct MeteoClient: Sendable {
+package struct MeteoClient: Sendable {
   private let session: Session
 
-  public init(session: Session) {
+  package init(session: Session) {
     self.session = session
   }
 
-  public func weather(latitude: Double, longitude: Double) async throws -> Weather {
+  package func weather(latitude: Double, longitude: Double) async throws -> Weather {
     let parameters = ["latitude": "\(latitude)", "longitude": "\(longitude)", "current": "temperature_2m"]
     return try await session.request("https://api.open-meteo.com/v1/forecast", parameters: parameters)
       .validate()

@@ -2,7 +2,7 @@ import Lupine
 
 extension Session {
   /// A session for the weather service.
-  public static func meteo() -> Session {
+  package static func meteo() -> Session {
     let configuration = URLSessionConfiguration.af.default
     configuration.timeoutIntervalForRequest = 5
     configuration.timeoutIntervalForResource = 15

@@ -8,7 +8,8 @@ struct MeteoClientTests {
   @Test("the client asks for the temperature at a place")
   func temperature() async throws {
     let stubs = Stubs()
-    stubs.reply(to: .get("/v1/forecast").query("latitude", "47.37"), with: .json(#"{"current": {"temperature_2m": 8.5}}"#))
+    let place = RequestPattern.get("/v1/forecast").query("latitude", "47.37")
+    stubs.reply(to: place, with: .json(#"{"current": {"temperature_2m": 8.5}}"#))
     let client = MeteoClient(session: Session(configuration: stubs.configuration(from: .af.ephemeral)))
 
     let weather = try await client.weather(latitude: 47.37, longitude: 8.54)
