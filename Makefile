@@ -25,7 +25,7 @@ CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 .NOTPARALLEL:
 .PHONY: help deps demo build release test test-only servers-install servers-up servers-down mutants simulate replay namespaces soak \
   cache-soak background-soak tables lint cycles format exclusivity tsan asan fuzz linkage bench counts flags micro example docs \
-  clean
+  api command install uninstall deb packaging clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -99,10 +99,11 @@ tables: deps ## write the generated table of Errors.md from the errors in the co
 # monitors name each other, and each extension of Request uses its other extensions; 31 of LupineURLSession, the same for
 # Foundation's sessions, tasks and delegates, with the background tasks and URLProtocol; 13 of the engine around `Engine` and `Shard`;
 # 7 of the engine's pool, whose records contain parts of PoolState. Lower the limit when one of them shrinks.
-lint: ## check the format, the style and the wording
+lint: ## check the format, the style, the wording and the README's picture
 	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format $(FORMATTED)
 	@.ci/cycles --max 31 >/dev/null
 	@.ci/phrases
+	@Benchmarks/picture --check
 
 cycles: ## show the cycles of references between files; CYCLES="-v LupineWire" says why, and for one target
 	@.ci/cycles $(CYCLES)
@@ -168,8 +169,40 @@ linkage: deps ## check that the command lupine loads neither Foundation nor libc
 	  echo "linkage: lupine must not load the libraries above; which target imports Foundation?" >&2; exit 1; \
 	fi
 
-bench: deps ## compare Lupine with other clients in all workloads, and write Benchmarks/README.md
+# The command for users, with Swift's libraries in it: without the flags of development, like the demo.
+PREFIX ?= /usr/local
+COMMAND_BUILD := --configuration release --static-swift-stdlib --product lupine --scratch-path .build/install $(COMMAND_FLAGS)
+COMMAND := .build/install/release/lupine
+SHARE = $(DESTDIR)$(PREFIX)/share
+command: ## build the command lupine for installation
+	@sh .ci/bootstrap
+	LUPINE_TARGETS=LupineCommand $(SWIFT) build $(COMMAND_BUILD)
+
+# Writes one file of --generate, which $(COMMAND) prints, to a folder. Parameters: the kind, the folder, the name.
+generated = install -d "$(2)" && $(COMMAND) --generate $(1) >"$(2)/$(3)" && chmod 644 "$(2)/$(3)"
+install: command ## install the command lupine, its manual page and its completions in PREFIX=/usr/local
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -s -m 755 $(COMMAND) "$(DESTDIR)$(PREFIX)/bin/lupine"
+	$(call generated,man,$(SHARE)/man/man1,lupine.1)
+	$(call generated,bash,$(SHARE)/bash-completion/completions,lupine)
+	$(call generated,zsh,$(SHARE)/zsh/site-functions,_lupine)
+	$(call generated,fish,$(SHARE)/fish/vendor_completions.d,lupine.fish)
+
+uninstall: ## remove what `make install` has installed in PREFIX=/usr/local
+	rm -f "$(DESTDIR)$(PREFIX)/bin/lupine" "$(SHARE)/man/man1/lupine.1" "$(SHARE)/bash-completion/completions/lupine" \
+	  "$(SHARE)/zsh/site-functions/_lupine" "$(SHARE)/fish/vendor_completions.d/lupine.fish"
+
+deb: ## build a Debian package with the command lupine into .build
+	@sh .ci/packages dpkg-dev
+	.ci/deb .build
+
+packaging: ## install the command and its Debian package in clean folders, and try them there (as root or with sudo)
+	sh .ci/packages dpkg-dev debootstrap zsh fish groff python3
+	Tests/Packaging/run
+
+bench: deps ## compare Lupine with other clients in all workloads, and write Benchmarks/README.md and the README's picture
 	Benchmarks/run --all --readme
+	Benchmarks/picture
 
 # Counts don't depend on the speed or load of the machine, but times do. CI therefore checks only counts.
 counts: deps ## compare the instructions and allocations per request with Benchmarks/limits.tsv
@@ -226,15 +259,25 @@ background-soak: deps ## kill a process with TRANSFERS=50 background transfers a
 example: deps ## build the code of the README and the articles, and run the README's
 	Tests/Examples/run
 
+# The public declarations of all libraries that users import.
+DUMP_SYMBOLS = rm -rf .build/*/symbolgraph && LUPINE_TARGETS='Lupine Alamofire4 LupineTesting' $(SWIFT) package $(STRICT) \
+  dump-symbol-graph --minimum-access-level public >/dev/null 2>$(DOCS)-symbols.log
+
 # The symbols of Lupine's API, and of the targets that it re-exports: programs see all of them as one module. The engine, for
 # its own users, is documented in its comments.
 DOCS := .build/docs
-docs: deps ## build the documentation into .build/docs; warnings are errors
-	@rm -rf .build/*/symbolgraph $(DOCS)-symbols && mkdir -p $(DOCS)-symbols
-	LUPINE_TARGETS=Lupine $(SWIFT) package $(STRICT) dump-symbol-graph --minimum-access-level public >/dev/null 2>$(DOCS)-symbols.log
+docs: deps ## build the documentation into .build/docs, and compare the API with .ci/api.txt; warnings are errors
+	@rm -rf $(DOCS)-symbols && mkdir -p $(DOCS)-symbols
+	$(DUMP_SYMBOLS)
+	.ci/api .build/*/symbolgraph
 	.ci/symbols .build/*/symbolgraph $(DOCS)-symbols
 	$(dir $(CLANG))docc convert Sources/Lupine/Lupine.docc --additional-symbol-graph-dir $(DOCS)-symbols \
 	  --output-path $(DOCS) --warnings-as-errors
+
+api: deps ## write the baseline of the public API, .ci/api.txt (see RELEASING.md)
+	@mkdir -p .build
+	$(DUMP_SYMBOLS)
+	.ci/api .build/*/symbolgraph --write
 
 clean: ## remove all build products
 	rm -rf .build

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 // Lupine: an HTTP/1.1 client for Linux with Alamofire 5's API. The libraries' targets are listed from the lowest layer to the
 // highest; each imports only targets of lower layers.
 

@@ -9,6 +9,7 @@ enum Command {
     do throws(CommandError) {
       if arguments.count > 2, arguments[1] == "fuzz" { return try await FuzzRun.run(Array(arguments.dropFirst(2))) }
       switch try OptionParser.parse(arguments) {
+      case .generate(let file): try Output(path: nil).write(file.text)
       case .help: try Output(path: nil).write(Help.text)
       case .version: try Output(path: nil).write("lupine \(Help.version)\n")
       case .transfer(let uri, let options): try await transfer(uri, options)

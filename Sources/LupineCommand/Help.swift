@@ -6,6 +6,14 @@ enum Help {
   /// The version of the command `lupine`, which the User-Agent field also contains.
   static let version = "0.1.0"
 
+  /// The environment variables that the command reads, and what they do.
+  static let environment = [
+    ("http_proxy, https_proxy, all_proxy, no_proxy", "set proxies, as in curl; --proxy and --noproxy replace them"),
+    ("SSLKEYLOGFILE", "names a file to which TLS secrets are appended, for debugging"),
+    ("HOME", "names the folder of .netrc, for --netrc and --netrc-optional"),
+    ("KRB5CCNAME, KRB5_CONFIG", "name the ticket and the configuration of Kerberos, for --negotiate; see kerberos(7)"),
+  ]
+
   static var text: String {
     var text = """
       Usage: lupine [OPTIONS] URL

@@ -48,7 +48,9 @@ enum SourceTree {
   private static func files(under folder: String) -> [SourceFile] {
     let base = root.appending(path: folder).path
     let paths = FileManager.default.enumerator(atPath: base)?.compactMap { $0 as? String } ?? []
-    return paths.filter { $0.hasSuffix(".swift") && !$0.contains(".build/") }.sorted().compactMap { path in
+    // The tutorials' code shows programs that use the package.
+    let own = paths.filter { $0.hasSuffix(".swift") && !$0.contains(".build/") && !$0.contains(".docc/") }
+    return own.sorted().compactMap { path in
       guard let text = try? String(contentsOfFile: "\(base)/\(path)", encoding: .utf8) else { return nil }
       return SourceFile(path: "\(folder)/\(path)", lines: text.components(separatedBy: "\n"))
     }

@@ -59,7 +59,7 @@ enum OptionName: String, CaseIterable {
   case tls13Ciphers = "tls13-ciphers"
   case curves
 
-  case verbose, timing, trace, help, version
+  case verbose, timing, trace, generate, help, version
 
   /// The description of a command-line option: its short form, its value and its help text.
   struct Form {
@@ -177,6 +177,8 @@ enum OptionName: String, CaseIterable {
     case .verbose: Form("v", nil, "writes heads and connections to standard error, without credentials")
     case .timing: Form(nil, nil, "writes the duration of each phase to standard error")
     case .trace: Form(nil, nil, "writes the engine's steps to standard error (differs from curl's option)")
+    case .generate:
+      Form(nil, "KIND", "writes the manual page or the completions of a shell: \(InstalledFile.allNames)")
     case .help: Form("h", nil, "shows this help")
     case .version: Form("V", nil, "shows the version")
     }

@@ -12,6 +12,11 @@ enum OptionParser {
       switch token {
       case .option(.help, _): return .help
       case .option(.version, _): return .version
+      case .option(.generate, let kind):
+        guard let file = InstalledFile(rawValue: kind) else {
+          throw .usage("--generate writes \(InstalledFile.allNames), not \(kind)")
+        }
+        return .generate(file)
       case .option(let name, let value): try options.apply(name, value)
       case .operand(let text): operands.append(text)
       case .invalid(let reason): throw .usage(reason)
@@ -144,7 +149,7 @@ extension Options {
     case .verbose: isVerbose = true
     case .timing: showsTiming = true
     case .trace: showsTrace = true
-    case .help, .version: preconditionFailure("the parser handles this option")
+    case .generate, .help, .version: preconditionFailure("the parser handles this option")
     }
   }
 

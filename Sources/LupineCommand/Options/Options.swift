@@ -6,6 +6,7 @@ import LupineEngine
 /// The action that the command line requests.
 enum Invocation: Equatable {
   case transfer(URI, Options)
+  case generate(InstalledFile)
   case help
   case version
 }

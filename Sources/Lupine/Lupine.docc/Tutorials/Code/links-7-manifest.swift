@@ -1,0 +1,21 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+let package = Package(
+  name: "check-links",
+  dependencies: [.package(url: "URL-OF-LUPINE", branch: "main")],
+  targets: [
+    .target(
+      name: "LinkChecker",
+      dependencies: [
+        .product(name: "FoundationNetworking", package: "Lupine"), .product(name: "LupineEngine", package: "Lupine"),
+      ]),
+    .executableTarget(name: "check-links", dependencies: ["LinkChecker"]),
+    .testTarget(
+      name: "LinkCheckerTests",
+      dependencies: [
+        "LinkChecker", .product(name: "FoundationNetworking", package: "Lupine"),
+        .product(name: "LupineTesting", package: "Lupine"),
+      ]),
+  ]
+)

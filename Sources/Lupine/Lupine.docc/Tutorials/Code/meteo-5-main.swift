@@ -1,0 +1,6 @@
+import Lupine
+import Meteo
+
+let client = MeteoClient(session: .default)
+let weather = try await client.weather(latitude: 47.37, longitude: 8.54)
+print("\(weather.current.temperature) °C")

@@ -1,0 +1,69 @@
+// InstalledFile: the files that --generate writes: the manual page, and the completions for three shells.
+
+import LupineEngine
+
+/// A file that is installed with the command, generated from the tables of options.
+enum InstalledFile: String, CaseIterable {
+  case man, bash, zsh, fish
+
+  /// The names of all files, for the help and for error messages.
+  static let allNames = allCases.map(\.rawValue).joined(separator: ", ")
+
+  /// The content of the file.
+  var text: String {
+    switch self {
+    case .man: ManualPage.text
+    case .bash: Completions.bash
+    case .zsh: Completions.zsh
+    case .fish: Completions.fish
+    }
+  }
+}
+
+/// An option of the command or of `lupine fuzz`, as the generated files describe it.
+struct InstalledOption {
+  /// What a shell offers as an option's value.
+  enum Value: Equatable {
+    /// The option takes no value.
+    case none
+    /// A value that no shell can guess.
+    case free
+    case file
+    case folder
+    case words([String])
+  }
+
+  let name: String
+  let letter: String?
+  let valueName: String?
+  /// The help text, in one line.
+  let summary: String
+  /// The headline above the option, or nil if it doesn't start a group.
+  let headline: String?
+
+  static let transfer = OptionName.allCases.map { name in
+    InstalledOption(
+      name: name.rawValue, letter: name.letter.map { String($0) }, valueName: name.valueName,
+      summary: name.form.summary.joined(separator: " "), headline: name.headline)
+  }
+
+  static let fuzz = FuzzOptions.Name.allCases.map { name in
+    InstalledOption(
+      name: name.rawValue, letter: name.form.letter.map { String($0) }, valueName: name.form.valueName,
+      summary: name.form.summary, headline: nil)
+  }
+
+  var value: Value {
+    switch valueName {
+    case nil: .none
+    case "FILE", "PATH", "FILE[:PASSWORD]": .file
+    case "FOLDER": .folder
+    case "METHOD": .words(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+    case "CODING": .words(ContentCoding.allCases.map(\.name))
+    case "TYPE": .words(["PEM", "P12"])
+    case "VERSION": .words(["1.2", "1.3", "default"])
+    case "KIND": .words(InstalledFile.allCases.map(\.rawValue))
+    default: .free
+    }
+  }
+}
