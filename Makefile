@@ -274,7 +274,7 @@ docs: deps ## build the documentation into .build/docs, and compare the API with
 	$(dir $(CLANG))docc convert Sources/Lupine/Lupine.docc --additional-symbol-graph-dir $(DOCS)-symbols \
 	  --output-path $(DOCS) --warnings-as-errors
 
-api: deps ## write the baseline of the public API, .ci/api.txt (see RELEASING.md)
+api: deps ## write the baseline of the public API, .ci/api.txt (see .github/RELEASING.md)
 	@mkdir -p .build
 	$(DUMP_SYMBOLS)
 	.ci/api .build/*/symbolgraph --write

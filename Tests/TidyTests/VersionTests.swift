@@ -46,13 +46,16 @@ import Testing
   }
 
   @Test(
-    "each relative link of the pages in the package's root leads to a file",
-    arguments: ["README.md", "README.zh-CN.md", "CONTRIBUTING.md", "SECURITY.md", "RELEASING.md", "CODE_OF_CONDUCT.md"])
+    "each relative link of the package's pages leads to a file",
+    arguments: [
+      "README.md", "README.zh-CN.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", ".github/RELEASING.md",
+    ])
   func links(page: String) throws {
     let links = try text(page).matches(of: /\]\(([^)#]+)\)/).map { String($0.1) }.filter { !$0.contains("://") }
     #expect(!links.isEmpty)
+    let folder = SourceTree.root.appending(path: page).deletingLastPathComponent()
     for link in links {
-      #expect(FileManager.default.fileExists(atPath: SourceTree.root.appending(path: link).path), "\(page): \(link)")
+      #expect(FileManager.default.fileExists(atPath: folder.appending(path: link).path), "\(page): \(link)")
     }
   }
 }
