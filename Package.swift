@@ -297,7 +297,8 @@ let package = Package(
     .testTarget(
       name: "LupineCommandTests",
       dependencies: [
-        "LupineCommand", "LupineEngine", "LupineAuthentication", "LupineOrigin", "LupineLoopback", "LupineTestSupport",
+        "LupineCommand", "LupineBench", "LupineEngine", "LupineAuthentication", "LupineOrigin", "LupineLoopback",
+        "LupineTestSupport",
       ],
       swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),

@@ -156,7 +156,7 @@
       _ start: Instant, endOfLoad: Instant, _ startOfUse: ProcessUsage?, _ clock: inout SecondClock
     ) -> LoadReport {
       let now = Instant.now
-      endSecond(now, target: 0, &clock)
+      endSecond(now, target: state.withLock { $0.measurements.seconds.last?.target ?? 0 }, &clock)
       let use = startOfUse.flatMap { earlier in ProcessUsage.ofGenerator(now: now)?.share(since: earlier) }
       return state.withLock { state in
         state.isOver = true

@@ -29,7 +29,7 @@
     var xTicks: [Double]?
 
     private static let (width, height) = (860.0, 280.0)
-    private static let margins = (left: 74.0, right: 16.0, top: 16.0, bottom: 34.0)
+    private static let margins = (left: 74.0, right: 36.0, top: 16.0, bottom: 34.0)
 
     /// The diagram as an SVG element with its title and legend above it, in HTML.
     var html: String {
