@@ -196,7 +196,8 @@ let package = Package(
       path: "Tests/LupineJSONDifferential", swiftSettings: strict),
 
     .testTarget(
-      name: "LupineBenchTests", dependencies: ["LupineBench", "LupineEngine", "LupineTestSupport"], swiftSettings: strict),
+      name: "LupineBenchTests", dependencies: ["LupineBench", "LupineEngine", "LupineTestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "LupineJSONTests",
       dependencies: ["LupineJSON", "LupineFormats", "LupineJSONDifferential", "LupineRandom", "LupineTestSupport"],

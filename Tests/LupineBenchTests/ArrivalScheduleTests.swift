@@ -1,3 +1,5 @@
+// ArrivalScheduleTests: the times at which requests are due.
+
 #if Bench
   import Testing
 

@@ -1,3 +1,5 @@
+// MeasurementTests: sums, seconds and reports of synthetic servers in synthetic time.
+
 #if Bench
   import LupineEngine
   import LupineJSON
@@ -42,7 +44,8 @@
     func queue() {
       // M/D/1: the mean wait is load / (2 · (1 - load)) service times.
       let (service, load) = (0.001, 0.5)
-      let schedule = ArrivalSchedule([RateStage(duration: .seconds(1_000), rate: load / service)], spacing: .poisson(seed: 3))
+      let schedule = ArrivalSchedule(
+        [RateStage(duration: .seconds(1_000), rate: load / service)], spacing: .poisson(seed: 3))
       var free = 0.0
       let measurements = measure(schedule) { due in
         free = max(free, due) + service
@@ -62,10 +65,13 @@
       measurements.noteSent(.milliseconds(6))
       for (scenario, result) in [
         (0, Result<Scenario.Outcome, Sample.Failure>.success(Scenario.Outcome(status: 200, receivedBytes: 7))),
-        (0, .success(Scenario.Outcome(status: 503, receivedBytes: 5))), (1, .failure(Sample.Failure(CancellationError()))),
+        (0, .success(Scenario.Outcome(status: 503, receivedBytes: 5))),
+        (1, .failure(Sample.Failure(CancellationError()))),
       ] {
         measurements.add(
-          Sample(scenario: scenario, due: start, sent: start + .milliseconds(1), end: start + .milliseconds(3), result: result))
+          Sample(
+            scenario: scenario, due: start, sent: start + .milliseconds(1), end: start + .milliseconds(3),
+            result: result))
       }
       let report = report(measurements, unfinished: 1)
       #expect(report.dueCount == 4)
@@ -135,7 +141,8 @@
     func html() {
       let html = report(endedSeconds).html(title: "a <b>")
       #expect(html.contains("a &lt;b&gt;"))
-      #expect(!html.contains("<script") && !html.contains("http://") && !html.contains("https://") && !html.contains("src="))
+      #expect(
+        !html.contains("<script") && !html.contains("http://") && !html.contains("https://") && !html.contains("src="))
       #expect(html.contains("<polyline"))
     }
 

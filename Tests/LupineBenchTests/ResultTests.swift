@@ -1,3 +1,5 @@
+// ResultTests: conditions, search, encodings, comparison, and short runs of load tests.
+
 #if Bench
   import LupineTestSupport
   import Testing
@@ -10,13 +12,15 @@
       arguments: [
         ("p99>50ms", true), ("p99.9 > 1.5 s", true), ("mean>300us", true), ("max<1s", true), ("errors>0.1%", true),
         ("errors>10", true), ("rate<900", true), ("unsent>0", true), ("late>1%", true), ("p99>50", false),
-        ("rate<900ms", false), ("errors>1ms", false), ("p101>1ms", false), ("p99=1ms", false), ("q>1ms", false), ("", false),
+        ("rate<900ms", false), ("errors>1ms", false), ("p101>1ms", false), ("p99=1ms", false), ("q>1ms", false),
+        ("", false),
       ])
     func syntax(text: String, isValid: Bool) { #expect((Objective(text) != nil) == isValid) }
   }
 
   @Suite struct KneeSearchTests {
-    @Test("the search finds the highest rate that a server sustains, within 5 %", arguments: [3.0, 100, 101, 730, 99_999])
+    @Test(
+      "the search finds the highest rate that a server sustains, within 5 %", arguments: [3.0, 100, 101, 730, 99_999])
     func findsKnee(limit: Double) throws {
       var search = KneeSearch(from: 100, upTo: 100_000)
       while let rate = search.next { search.note(meetsObjectives: rate <= limit) }
@@ -39,14 +43,17 @@
     @Test("a histogram in HdrHistogram's encoding decodes to the same counts")
     func roundTrip() throws {
       var histogram = LatencyHistogram()
-      for value in [0, 1, 999, 1_000, 1_024, 5_000, 123_456, 99_000_000, 3_600_000_000_000, 9_000_000_000_000] as [UInt64] {
+      for value in [0, 1, 999, 1_000, 1_024, 5_000, 123_456, 99_000_000, 3_600_000_000_000, 9_000_000_000_000]
+        as [UInt64]
+      {
         histogram.record(nanoseconds: value, count: value % 7 + 1)
       }
       let decoded = try #require(HistogramCode.decode(HistogramCode.encode(histogram)))
       #expect(decoded.counts == histogram.counts)
     }
 
-    @Test("damaged text isn't decoded", arguments: ["", "HISTF", "AAAA", "HISTFAAAABR42pNpmSzMwMDAxQABzFCaEUoz2X+AMB4A"])
+    @Test(
+      "damaged text isn't decoded", arguments: ["", "HISTF", "AAAA", "HISTFAAAABR42pNpmSzMwMDAxQABzFCaEUoz2X+AMB4A"])
     func damaged(text: String) { #expect(HistogramCode.decode(text) == nil) }
 
     @Test("merged logs contain all intervals in the order of their times")
@@ -98,10 +105,14 @@
   }
 
   @Suite struct NumberTextTests {
-    @Test("numbers are rounded to their decimals", arguments: [(0.0, 2, "0.00"), (1.005, 1, "1.0"), (-0.04, 1, "0.0"), (-1.25, 0, "-1"), (12.5, 3, "12.500")])
+    @Test(
+      "numbers are rounded to their decimals",
+      arguments: [(0.0, 2, "0.00"), (1.005, 1, "1.0"), (-0.04, 1, "0.0"), (-1.25, 0, "-1"), (12.5, 3, "12.500")])
     func decimals(value: Double, count: Int, text: String) { #expect(value.text(count) == text) }
 
-    @Test("durations have three digits and a unit", arguments: [(250, "250 µs"), (1_250, "1.25 ms"), (99_960, "100 ms"), (2_500_000, "2.50 s"), (999_700, "1.00 s")])
+    @Test(
+      "durations have three digits and a unit",
+      arguments: [(250, "250 µs"), (1_250, "1.25 ms"), (99_960, "100 ms"), (2_500_000, "2.50 s"), (999_700, "1.00 s")])
     func durations(microseconds: Int, text: String) { #expect(Duration.microseconds(microseconds).text == text) }
   }
 

@@ -13,9 +13,10 @@
       case closed(inFlight: Int, Duration)
     }
 
-    /// The limit on requests in flight unless the caller sets another: 10,000. Each needs a connection of its own while it waits.
+    /// The limit on requests in flight unless the caller sets another: 10,000. Each needs a separate connection while it waits.
     public static let inFlightMaxDefault = 10_000
 
+    /// The rule by which requests are sent.
     public var loop: Loop
     /// The time from the start during which requests are sent, but not measured. Zero by default.
     public var warmUp = Duration.zero

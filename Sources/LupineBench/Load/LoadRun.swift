@@ -106,9 +106,11 @@
       case .requests(let request, let engine):
         let next = request(number)
         let sent = sendingNow(due, isMeasured)
-        engine.submit(next, to: OutcomeSink { result, end in
-          self.finish(Sample(scenario: index, due: due, sent: sent, end: end, result: result), isMeasured)
-        })
+        engine.submit(
+          next,
+          to: OutcomeSink { result, end in
+            self.finish(Sample(scenario: index, due: due, sent: sent, end: end, result: result), isMeasured)
+          })
       case .code(let run):
         let sent = sendingNow(due, isMeasured)
         Task {
@@ -246,7 +248,8 @@
       switch result {
       case .success:
         done(
-          .success(Scenario.Outcome(status: status ?? 0, receivedBytes: metrics.decodedBodyBytes, metrics: [metrics])), end)
+          .success(Scenario.Outcome(status: status ?? 0, receivedBytes: metrics.decodedBodyBytes, metrics: [metrics])),
+          end)
       case .failure(let error): done(.failure(Sample.Failure(error)), end)
       }
     }

@@ -8,8 +8,9 @@
   /// One thread sends the requests of an open loop; the engine's loops and Swift's thread pool do the rest. The memory of a test is
   /// constant, except for about 300 bytes for each second, and what the scenarios use.
   public struct LoadTest: Sendable {
+    /// How many requests are sent, and when.
     public var plan: LoadPlan
-    /// What is sent, with each scenario's share. At least one.
+    /// The scenarios, with their shares of all arrivals. At least one.
     public var scenarios: [Scenario]
     /// The number of a local process whose processor time and memory the report shows for each second, or nil (the default).
     public var watchedProcess: Int32?
@@ -54,10 +55,13 @@
     public let target: Double
     /// Completed requests per second, in the last second.
     public let rate: Double
+    /// The number of requests in flight.
     public let inFlight: Int
-    /// The totals since the start of the measurement.
+    /// The number of requests that have ended since the start of the measurement.
     public let completed: Int
+    /// The number of errors since the start of the measurement.
     public let errors: Int
+    /// The number of requests that were due but not sent since the start of the measurement.
     public let unsent: Int
     /// The length of the last second.
     let length: Duration

@@ -3,7 +3,7 @@
 #if Bench
   public import LupineEngine
 
-  /// What a load test does each time a request is due: one request of the engine, or any asynchronous code.
+  /// The work of a load test each time a request is due: one request of the engine, or any asynchronous code.
   public struct Scenario: Sendable {
     /// The result of running a scenario once.
     public struct Outcome: Sendable {
@@ -53,7 +53,7 @@
     /// - Parameters:
     ///   - name: The name in the report.
     ///   - weight: The share of arrivals relative to other scenarios, at least 1. 1 by default.
-    ///   - run: The code. Called with the number of the arrival, starting at 0, in a task of its own. An error that it throws is
+    ///   - run: The code. Called with the number of the arrival, starting at 0, in a separate task. An error that it throws is
     ///     counted by its kind: the code of an `EngineError`, or else the error's type.
     public init(
       _ name: String, weight: Int = 1, run: @escaping @Sendable (_ number: Int) async throws -> Outcome
@@ -80,7 +80,7 @@
       credits = weights.map { _ in 0 }
     }
 
-    /// Returns the index of the next arrival's scenario: the one that is furthest behind its share.
+    /// Returns the index of the next arrival's scenario: the one with the largest deficit.
     mutating func next() -> Int {
       if weights.count == 1 { return 0 }
       var chosen = 0

@@ -24,7 +24,8 @@
       guard let end = text.lastIndex(of: ")") else { return nil }
       let parts = text[text.index(after: end)...].split(separator: " ")
       // After the name: state is part 3, utime 14, stime 15, rss 24 of proc_pid_stat(5).
-      guard parts.count > 21, let user = UInt64(parts[11]), let system = UInt64(parts[12]), let pages = UInt64(parts[21])
+      guard parts.count > 21, let user = UInt64(parts[11]), let system = UInt64(parts[12]),
+        let pages = UInt64(parts[21])
       else { return nil }
       ticks = user + system
       residentBytes = pages * UInt64(sysconf(CInt(_SC_PAGESIZE)))
@@ -46,7 +47,9 @@
 
     private static func content(of path: String) -> String? {
       var bytes: [UInt8] = []
-      guard let file = try? File(reading: path), (try? file.read(bytesMax, at: 0, into: &bytes)) != nil else { return nil }
+      guard let file = try? File(reading: path), (try? file.read(bytesMax, at: 0, into: &bytes)) != nil else {
+        return nil
+      }
       return String(decoding: bytes, as: UTF8.self)
     }
   }

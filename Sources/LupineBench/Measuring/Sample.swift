@@ -3,7 +3,7 @@
 #if Bench
   internal import LupineEngine
 
-  /// What happened to one arrival: when it was due, sent and done, and with what result.
+  /// The times when one arrival was due, sent and done, and its result.
   struct Sample: Sendable {
     /// The index of its scenario.
     let scenario: Int
@@ -18,7 +18,8 @@
       let kind: String
 
       init(_ error: any Error) {
-        kind = (error as? EngineError)?.code.rawValue ?? (error is CancellationError ? "cancelled" : "\(type(of: error))")
+        kind =
+          (error as? EngineError)?.code.rawValue ?? (error is CancellationError ? "cancelled" : "\(type(of: error))")
       }
 
       init(kind: String) { self.kind = kind }

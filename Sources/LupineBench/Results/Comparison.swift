@@ -21,7 +21,9 @@
 
     /// Reads a report from the JSON that `LoadReport.json` wrote. Returns nil if it is something else.
     public init?(json: [UInt8]) {
-      guard let value = try? JSONDecoding.decode(ReportFile.self, from: json.span, JSONDecodingOptions()) else { return nil }
+      guard let value = try? JSONDecoding.decode(ReportFile.self, from: json.span, JSONDecodingOptions()) else {
+        return nil
+      }
       self = value
     }
   }
@@ -33,10 +35,11 @@
   public struct Comparison: Sendable {
     /// One figure of both reports.
     public struct Row: Sendable {
-      /// What is compared, such as `p99`.
+      /// The name of the figure, such as `p99`.
       public let name: String
-      /// The means over the seconds of both tests, in seconds, or in requests per second for the rate.
+      /// The mean over the seconds of the first test, in seconds, or in requests per second for the rate.
       public let before: Double
+      /// The mean over the seconds of the second test.
       public let after: Double
       /// The confidence interval of the difference at 95 %. Nil if a test has fewer than two complete seconds.
       public let interval: ClosedRange<Double>?
@@ -55,13 +58,15 @@
       }
     }
 
+    /// The rate, and the median and the 99th percentile of the latencies since due.
     public let rows: [Row]
 
     /// Compares two reports.
     public init(before: ReportFile, after: ReportFile) {
       let (old, new) = (before.completeSeconds, after.completeSeconds)
       rows = [
-        Self.row("rate", old.map(\.rate), new.map(\.rate), isRate: true), Self.row("p50", old.map(\.p50), new.map(\.p50)),
+        Self.row("rate", old.map(\.rate), new.map(\.rate), isRate: true),
+        Self.row("p50", old.map(\.p50), new.map(\.p50)),
         Self.row("p99", old.map(\.p99), new.map(\.p99)),
       ]
     }
@@ -84,7 +89,9 @@
         text += row.name.left(8) + value(row.before).right(12) + value(row.after).right(12) + "  "
         if let interval = row.interval, row.before != 0 {
           let (low, high) = (interval.lowerBound / row.before * 100, interval.upperBound / row.before * 100)
-          text += "\(low.text(1)) % to \(high.text(1)) %" + (row.isWorse ? ", worse" : row.isBetter ? ", better" : ", no difference shown")
+          text +=
+            "\(low.text(1)) % to \(high.text(1)) %"
+            + (row.isWorse ? ", worse" : row.isBetter ? ", better" : ", no difference shown")
         } else {
           text += "too few seconds"
         }

@@ -3,8 +3,9 @@
 #if Bench
   /// Why several logs can't be joined.
   public struct HistogramLogError: Error, Sendable, Hashable {
-    /// The index of the log, and the number of the line in it, starting at 1, that isn't an interval of `lupine bench`.
+    /// The index of the log.
     public let log: Int
+    /// The number of the line in it, starting at 1, that isn't an interval of `lupine bench`.
     public let line: Int
   }
 

@@ -25,7 +25,8 @@
     /// An object. Members without a value are left out.
     init(members: [(String, JSONText?)]) {
       text =
-        "{" + members.compactMap { key, value in value.map { "\(Self.quoted(key)):\($0.text)" } }.joined(separator: ",") + "}"
+        "{" + members.compactMap { key, value in value.map { "\(Self.quoted(key)):\($0.text)" } }.joined(separator: ",")
+        + "}"
     }
 
     private static func quoted(_ string: String) -> String {

@@ -32,10 +32,12 @@
     private var latencyPlot: Plot {
       let rows = measurements.seconds.filter { $0.counts.completed > 0 }
       func line(_ name: String, _ color: Int, _ value: KeyPath<SecondRow, Duration>) -> Plot.Line {
-        Plot.Line(name: name, color: Self.colors[color], points: rows.map { ($0.time.seconds, $0[keyPath: value].seconds) })
+        Plot.Line(
+          name: name, color: Self.colors[color], points: rows.map { ($0.time.seconds, $0[keyPath: value].seconds) })
       }
       return Plot(
-        title: "Latency since due over time", lines: [line("p50", 0, \.p50), line("p99", 1, \.p99), line("max", 2, \.max)],
+        title: "Latency since due over time",
+        lines: [line("p50", 0, \.p50), line("p99", 1, \.p99), line("max", 2, \.max)],
         yScale: .logarithmic, xText: { "\($0.text(0)) s" }, yText: { Duration.seconds($0).text })
     }
 
@@ -58,7 +60,8 @@
       let rows = measurements.seconds
       var lines = [
         Plot.Line(name: "completed per second", color: Self.colors[0], points: rows.map { ($0.time.seconds, $0.rate) }),
-        Plot.Line(name: "in flight", color: Self.colors[3], points: rows.map { ($0.time.seconds, Double($0.inFlight)) }),
+        Plot.Line(
+          name: "in flight", color: Self.colors[3], points: rows.map { ($0.time.seconds, Double($0.inFlight)) }),
       ]
       if case .open = plan.loop {
         lines.append(
@@ -73,7 +76,8 @@
       return Plot(
         title: "Errors and requests not sent",
         lines: [
-          Plot.Line(name: "errors", color: Self.colors[1], points: rows.map { ($0.time.seconds, Double($0.counts.errors)) }),
+          Plot.Line(
+            name: "errors", color: Self.colors[1], points: rows.map { ($0.time.seconds, Double($0.counts.errors)) }),
           Plot.Line(
             name: "not sent", color: Self.colors[2], points: rows.map { ($0.time.seconds, Double($0.counts.unsent)) }),
         ], xText: { "\($0.text(0)) s" })

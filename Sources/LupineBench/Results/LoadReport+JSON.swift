@@ -23,7 +23,8 @@
         "opened_connections": JSONText(measurements.openedConnections),
         "error_share": JSONText(errorShare),
         "errors": JSONText(members: errors.sorted { $0.key < $1.key }.map { ($0.key, JSONText($0.value)) }),
-        "statuses": JSONText(members: all.statuses.sorted { $0.key < $1.key }.map { ("\($0.key)", JSONText($0.value)) }),
+        "statuses": JSONText(
+          members: all.statuses.sorted { $0.key < $1.key }.map { ("\($0.key)", JSONText($0.value)) }),
         "generator_cores": use.map { JSONText($0.cores) },
         "latency_since_due": Self.quantiles(latency),
         "latency_since_sent": Self.quantiles(sent),
@@ -71,10 +72,12 @@
       for row in measurements.seconds {
         let latencies = [row.p50, row.p99, row.max].map { $0.milliseconds.text(3) }
         let usage = [
-          row.usage?.cores.text(3) ?? "", row.watched?.cores.text(3) ?? "", row.watched.map { "\($0.residentBytes)" } ?? "",
+          row.usage?.cores.text(3) ?? "", row.watched?.cores.text(3) ?? "",
+          row.watched.map { "\($0.residentBytes)" } ?? "",
         ]
         let counts = [row.counts.due, row.counts.unsent, row.counts.completed, row.counts.errors, row.inFlight]
-        text += ([row.time.seconds.text(3), row.target.text(1), row.rate.text(1)] + counts.map(String.init)
+        text +=
+          ([row.time.seconds.text(3), row.target.text(1), row.rate.text(1)] + counts.map(String.init)
           + ["\(row.counts.receivedBytes)"] + latencies + usage).joined(separator: ",") + "\r\n"
       }
       return text
@@ -117,7 +120,9 @@
       let failureCount = failures.count { $0 != nil } + (invalidity == nil ? 0 : 1)
       text += "<testsuite name=\"lupine bench\" tests=\"\(objectives.count + 1)\" failures=\"\(failureCount)\" "
       text += "time=\"\(duration.seconds.text(3))\">\n"
-      for (name, failure) in [("the generator isn't the bottleneck", invalidity)] + zip(objectives.map(\.text), failures) {
+      for (name, failure) in [("the generator isn't the bottleneck", invalidity)]
+        + zip(objectives.map(\.text), failures)
+      {
         text += "  <testcase classname=\"lupine.bench\" name=\"\(name.xmlEscaped)\""
         text += failure.map { ">\n    <failure message=\"\($0.xmlEscaped)\"/>\n  </testcase>\n" } ?? "/>\n"
       }

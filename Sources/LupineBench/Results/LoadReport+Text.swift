@@ -8,13 +8,15 @@
       let all = measurements.all
       if case .open = plan.loop {
         text += "due         \(dueCount) requests in \(duration.seconds.text(1)) s\n"
-        text += "not sent    \(unsentCount)" + (unsentCount > 0 ? ", because \(plan.inFlightMax) were in flight\n" : "\n")
+        text +=
+          "not sent    \(unsentCount)" + (unsentCount > 0 ? ", because \(plan.inFlightMax) were in flight\n" : "\n")
         text += "sent late   \(lateCount) by more than 5 ms; p99 \(measurements.delays.quantile(0.99).text), "
         text += "max \(measurements.delays.max.text)\n"
       }
       text += "completed   \(completedCount), \(rate.text(1)) per second, \(all.receivedBytes.bytesText) of bodies\n"
       text += "errors      \(errors.values.reduce(0, +)) (\((errorShare * 100).text(2)) %)\(list(errors))\n"
-      text += "statuses   \(all.statuses.sorted { $0.key < $1.key }.map { " \($0.key): \($0.value)" }.joined(separator: ","))\n"
+      text +=
+        "statuses   \(all.statuses.sorted { $0.key < $1.key }.map { " \($0.key): \($0.value)" }.joined(separator: ","))\n"
       text += "connections \(measurements.openedConnections) opened\n"
       if let use {
         text += "generator   \((use.cores * 100).text(0)) % of a core, \(use.residentBytes.bytesText) of memory\n"
@@ -44,7 +46,9 @@
       var text = "\n\("phase".left(18))\("count".right(12))\("mean".right(12))\("p50".right(12))\("p99".right(12))\n"
       for (phase, histogram) in phases {
         text += phase.name.left(18) + "\(histogram.count)".right(12)
-        for value in [histogram.mean, histogram.quantile(0.5), histogram.quantile(0.99)] { text += value.text.right(12) }
+        for value in [histogram.mean, histogram.quantile(0.5), histogram.quantile(0.99)] {
+          text += value.text.right(12)
+        }
         text += "\n"
       }
       return text
@@ -70,8 +74,11 @@
     }
 
     private func list(_ counts: [String: Int]) -> String {
-      counts.isEmpty ? "" : ": " + counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        .map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+      counts.isEmpty
+        ? ""
+        : ": "
+          + counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+          .map { "\($0.key) \($0.value)" }.joined(separator: ", ")
     }
   }
 #endif

@@ -38,7 +38,9 @@
       isUpperLimit = text[sign] == ">"
       let rest = text[text.index(after: sign)...].filter { $0 != " " }
       let digits = rest.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-      guard let number = Double(digits), let unit = Unit(rawValue: String(rest.dropFirst(digits.count))) else { return nil }
+      guard let number = Double(digits), let unit = Unit(rawValue: String(rest.dropFirst(digits.count))) else {
+        return nil
+      }
       let name = text[..<sign].filter { $0 != " " }
       guard let figure = Self.figure(name) else { return nil }
       self.figure = figure

@@ -38,20 +38,24 @@
       let (x, y) = (axis(points.map(\.x), xScale), axis(points.map(\.y), yScale, from: yScale == .linear ? 0 : nil))
       let legend = lines.map { "<span style=\"color:\($0.color)\">&#9632; \($0.name.xmlEscaped)</span>" }
       var svg = "<h2>\(title.xmlEscaped)</h2>\n<p class=\"legend\">\(legend.joined(separator: " "))</p>\n"
-      svg += "<svg viewBox=\"0 0 \(Self.width.text(0)) \(Self.height.text(0))\" role=\"img\" aria-label=\"\(title.xmlEscaped)\">\n"
+      svg +=
+        "<svg viewBox=\"0 0 \(Self.width.text(0)) \(Self.height.text(0))\" role=\"img\" aria-label=\"\(title.xmlEscaped)\">\n"
       for tick in y.ticks {
         let at = vertical(tick, y)
-        svg += "<line class=\"grid\" x1=\"\(Self.margins.left.text(1))\" x2=\"\((Self.width - Self.margins.right).text(1))\" "
+        svg +=
+          "<line class=\"grid\" x1=\"\(Self.margins.left.text(1))\" x2=\"\((Self.width - Self.margins.right).text(1))\" "
         svg += "y1=\"\(at.text(1))\" y2=\"\(at.text(1))\"/>"
         svg += "<text x=\"\((Self.margins.left - 6).text(1))\" y=\"\((at + 4).text(1))\" text-anchor=\"end\">"
         svg += "\(yText(tick).xmlEscaped)</text>\n"
       }
       for tick in xTicks?.filter({ x.range.contains($0) }) ?? x.ticks {
         let at = horizontal(tick, x)
-        svg += "<text x=\"\(at.text(1))\" y=\"\((Self.height - 12).text(1))\" text-anchor=\"middle\">\(xText(tick).xmlEscaped)</text>\n"
+        svg +=
+          "<text x=\"\(at.text(1))\" y=\"\((Self.height - 12).text(1))\" text-anchor=\"middle\">\(xText(tick).xmlEscaped)</text>\n"
       }
       for line in lines {
-        let path = line.points.map { "\(horizontal($0.x, x).text(1)),\(vertical($0.y, y).text(1))" }.joined(separator: " ")
+        let path = line.points.map { "\(horizontal($0.x, x).text(1)),\(vertical($0.y, y).text(1))" }.joined(
+          separator: " ")
         svg += "<polyline fill=\"none\" stroke=\"\(line.color)\" stroke-width=\"1.5\" points=\"\(path)\"/>\n"
       }
       return svg + "</svg>\n"

@@ -13,7 +13,9 @@
 
     func show(_ progress: LoadProgress) {
       let time = "\(seconds(progress.time)) of \(seconds(progress.duration))"
-      let rate = "\(Int(progress.rate.rounded())) per second" + (progress.target > 0 ? " of \(Int(progress.target.rounded()))" : "")
+      let rate =
+        "\(Int(progress.rate.rounded())) per second"
+        + (progress.target > 0 ? " of \(Int(progress.target.rounded()))" : "")
       let counts = "\(progress.inFlight) in flight, \(progress.errors) errors, \(progress.unsent) not sent"
       guard isTerminal else {
         let latencies = "p50 \(text(progress, 0.5)), p99 \(text(progress, 0.99)), max \(text(progress, 1))"

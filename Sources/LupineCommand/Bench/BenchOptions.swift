@@ -30,14 +30,20 @@
         case .duration: ("TIME", ["the length of the test, such as 500ms, 10s or 5m; 10s by default"])
         case .stages: ("TIME:RATE,...", ["changes the rate linearly to each RATE within its TIME"])
         case .poisson: ("SEED", ["random distances between requests, as of independent users"])
-        case .inFlight: ("NUMBER", ["a closed loop with so many requests in flight, instead of a rate"])
+        case .inFlight: ("NUMBER", ["a closed loop with this many requests in flight, instead of a rate"])
         case .inFlightMax: ("NUMBER", ["the number of requests in flight at which no more are sent; 10000"])
         case .warmUp: ("TIME", ["a time at the start that isn't measured, within the duration"])
-        case .requests: ("NUMBER", ["ends the test after so many measured requests"])
+        case .requests: ("NUMBER", ["ends the test after this number of measured requests"])
         case .loops: ("NUMBER", ["the number of event loops, one core each; 1 by default"])
         case .fresh: (nil, ["opens a connection for each request"])
         case .from:
-          ("FILE", ["sends the requests of a file in turn, one JSON object per line with url, and", "optionally name, method, fields, body and weight; {{column}} is filled from --feed"])
+          (
+            "FILE",
+            [
+              "sends the requests of a file in turn, one JSON object per line with url, and",
+              "optionally name, method, fields, body and weight; {{column}} is filled from --feed",
+            ]
+          )
         case .feed: ("FILE", ["a CSV file whose rows fill the placeholders, in turn"])
         case .har: ("FILE", ["sends the requests of an HTTP archive in turn"])
         case .watch: ("PID", ["reports the processor time and memory of a local process"])

@@ -104,12 +104,15 @@
         }
       }
       var scenarios: [Scenario] = []
-      for group in groups { scenarios.append(try scenario(group.name, group.weight, group.templates, rows, options, base, engine)) }
+      for group in groups {
+        scenarios.append(try scenario(group.name, group.weight, group.templates, rows, options, base, engine))
+      }
       return scenarios
     }
 
     private static func scenario(
-      _ name: String, _ weight: Int, _ templates: [RequestTemplate], _ rows: [[String: String]], _ options: BenchOptions,
+      _ name: String, _ weight: Int, _ templates: [RequestTemplate], _ rows: [[String: String]],
+      _ options: BenchOptions,
       _ base: EngineRequest, _ engine: Engine
     ) throws(CommandError) -> Scenario {
       guard weight >= 1 else { throw .benchUsage("the weight of \"\(name)\" must be at least 1") }
@@ -142,11 +145,13 @@
 
     private static func lines(_ path: String) throws(CommandError) -> [RequestTemplate] {
       var templates: [RequestTemplate] = []
-      let lines = try InputFile.contents(of: path).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      let lines = try InputFile.contents(of: path).split(
+        separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
       for (index, line) in lines.enumerated() where line.contains(where: { $0 > 0x20 }) {
         guard let template = decode(RequestTemplate.self, Array(line)) else {
           throw CommandError(
-            .unreadableInput, "line \(index + 1) of \(path) isn't a JSON object with a url, such as {\"url\": \"http://…\"}")
+            .unreadableInput,
+            "line \(index + 1) of \(path) isn't a JSON object with a url, such as {\"url\": \"http://…\"}")
         }
         templates.append(template)
       }
@@ -176,7 +181,8 @@
     private static func feed(_ path: String) throws(CommandError) -> [[String: String]] {
       var records = CSV.records(String(decoding: try InputFile.contents(of: path), as: UTF8.self))
       guard records.count > 1 else {
-        throw CommandError(.unreadableInput, "\(path) needs a line with the names of its columns, and a line with values")
+        throw CommandError(
+          .unreadableInput, "\(path) needs a line with the names of its columns, and a line with values")
       }
       let names = records.removeFirst()
       return records.map { Dictionary(zip(names, $0)) { $1 } }

@@ -99,7 +99,8 @@
         do throws(SystemError) {
           return try await test.run()
         } catch {
-          throw CommandError(.other, "the thread that sends can't start (\(error)). Raise the process limit (ulimit -u).")
+          throw CommandError(
+            .other, "the thread that sends can't start (\(error)). Raise the process limit (ulimit -u).")
         }
       }
 
@@ -172,7 +173,7 @@
   }
 
   extension PoolLimits {
-    /// Allows so many requests in flight, each on a connection of its own.
+    /// Raises the limits to this number of requests in flight, each on a separate connection.
     fileprivate mutating func allow(_ inFlight: Int) {
       connectionsPerOriginMax = max(connectionsPerOriginMax, inFlight)
       idlePerOriginMax = max(idlePerOriginMax, inFlight)

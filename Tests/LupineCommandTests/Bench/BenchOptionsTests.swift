@@ -82,7 +82,8 @@
       }
     }
 
-    @Test("the requests of a file are sent in the ratio of their weights, with values of the feed, and reported by name")
+    @Test(
+      "the requests of a file are sent in the ratio of their weights, with values of the feed, and reported by name")
     func requestsOfAFile() async throws {
       let (server, folder) = (try server(), try Folder())
       defer { server.stop() }
