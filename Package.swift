@@ -123,7 +123,7 @@ let package = Package(
     .target(
       name: "LupineBench",
       dependencies: [
-        "LupineEngine", "LupineRandom", "LupineJSON",
+        "LupineEngine", "LupineReactor", "LupineWire", "LupineCoding", "LupineRandom", "LupineJSON",
         .product(name: "Histogram", package: "hdrhistogram-swift", condition: .when(traits: ["Bench"])),
       ],
       swiftSettings: strict),
@@ -133,7 +133,7 @@ let package = Package(
       name: "LupineCommand",
       dependencies: [
         "LupineEngine", "LupineWebSocket", "LupineAuthentication", "LupineLogin", "LupineCache", "LupineCacheStore",
-        "LupineBench", "LupineRandom", "CLupineLinux",
+        "LupineBench", "LupineJSON", "LupineRandom", "CLupineLinux",
       ],
       swiftSettings: strict),
     .executableTarget(

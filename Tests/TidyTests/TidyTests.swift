@@ -33,8 +33,8 @@ import Testing
       "Synchronization",
     ],
     "LupineCommand": [
-      "LupineBench", "LupineJSON", "LupineEngine", "LupineWebSocket", "LupineAuthentication", "LupineLogin", "LupineCache", "LupineCacheStore",
-      "LupineRandom", "CLupineLinux", "Glibc", "Synchronization",
+      "LupineBench", "LupineJSON", "LupineEngine", "LupineWebSocket", "LupineAuthentication", "LupineLogin",
+      "LupineCache", "LupineCacheStore", "LupineRandom", "CLupineLinux", "Glibc", "Synchronization",
     ],
     "LupineCookies": ["LupineWire", "Foundation", "Synchronization"],
     "LupineFormats": ["LupineJSON", "Foundation", "Synchronization"],
