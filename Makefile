@@ -24,7 +24,7 @@ CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps demo build release test test-only servers-install servers-up servers-down mutants simulate replay namespaces soak \
-  cache-soak background-soak tables lint cycles format exclusivity tsan asan fuzz linkage bench counts flags micro example docs \
+  cache-soak background-soak traits tables lint cycles format exclusivity tsan asan fuzz linkage bench counts flags micro example docs \
   api command install uninstall deb packaging clean
 
 help: ## list the targets
@@ -92,6 +92,13 @@ exclusivity: deps ## run the engine's tests and the simulation with checks of ex
 	@grep -rl '@exclusivity(unchecked) ' $(CHECKED)/Sources | xargs sed -i 's/@exclusivity(unchecked) //'
 	LUPINE_TARGETS=LupineEngineTests $(SWIFT) test $(STRICT) --package-path $(CHECKED) --disable-xctest
 
+# The flags above, for a package with dependencies. SwiftPM looks for flags of the Swift compiler that it must not pass to them, and
+# takes C's -Werror for one of these, but not its other spelling.
+DEPENDENCY_FLAGS := $(subst -Xcc -Werror,-Xcc --warn-error,$(FLAGS))
+traits: deps ## build and test the parts that need the trait Bench, which downloads packages
+	LUPINE_TARGETS="LupineBenchTests LupineCommandTests" $(SWIFT) test --traits Bench $(DEPENDENCY_FLAGS) --scratch-path .build/traits \
+	  --disable-xctest --filter Bench
+
 tables: deps ## write the generated table of Errors.md from the errors in the code
 	LUPINE_WRITE_TABLES=1 $(MAKE) test-only TEST=ErrorTableTests
 
@@ -130,7 +137,7 @@ any_of = $(subst $(empty) $(empty),|,$(strip $(1)))
 # - suites that start a process per test, or a loop for each of 500 misbehaviors of a server, which differ only in its bytes;
 # - suites of LupineTests about rules that LupineURLSession implements and that its own tests run with threads, too.
 UNTHREADED := LupineWireTests LupineJSONTests LupineWebSocketTests LupineCodingTests LupineCacheTests LupineAuthenticationTests \
-  LupineOriginTests LupineServerTests LupineCommandTests TidyTests
+  LupineOriginTests LupineServerTests LupineCommandTests LupineBenchTests TidyTests
 UNTHREADED_SUITES := PoolModelTests PoolLoadTests SimulationTests TransferStateTests ShardFloodTests/codedFlood NetlinkMessageTests \
   RecordFormatTests TransferFormatTests SetCookieTests CookieJarTests PropertyListCheckTests DescriptionTests AdaptTests/many \
   InterceptorTests/longChain MultipartFormDataTests URLEncoded \
@@ -148,7 +155,7 @@ tsan: deps servers-install $(TSAN_MUTEX) ## run the tests with threads under Thr
 # out the suites that run only the pool and the simulation, which the fuzzer runs under AddressSanitizer. Uses a smaller quarantine
 # of freed memory than by default, because a test measures the memory in use.
 SAFE := LupineAuthenticationTests LupineCookiesTests LupineCacheTests LupineCacheStoreTests LupineTransferStoreTests LupineOriginTests \
-  LupineURLSessionTests LupineTests Alamofire4Tests LupineCommandTests TidyTests
+  LupineURLSessionTests LupineTests Alamofire4Tests LupineCommandTests LupineBenchTests TidyTests
 SAFE_SUITES := PoolModelTests PoolLoadTests SimulationTests
 asan: deps servers-install ## run the tests of code that uses unsafe memory under AddressSanitizer
 	@rm -f $(REPORTS).*

@@ -4,8 +4,8 @@
 
 import PackageDescription
 
-// There are no dependencies on other Swift packages, because every user of the libraries would download them, whichever
-// product needs them. Benchmarks/ and Fuzz/ are therefore separate packages.
+// Users of the libraries download no other Swift packages: each dependency belongs to a trait that is off by default, and every use
+// of its products is conditional on that trait. Benchmarks/ and Fuzz/ need dependencies always, so they are separate packages.
 let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
@@ -25,12 +25,18 @@ let package = Package(
     .library(name: "FoundationNetworking", targets: ["FoundationNetworking"]),
     .library(name: "LupineTesting", targets: ["LupineTesting"]),
     .library(name: "LupineEngine", targets: ["LupineEngine"]),
+    .library(name: "LupineBench", targets: ["LupineBench"]),
     .executable(name: "lupine", targets: ["LupineCommand"]),
     .executable(name: "lupine-demo", targets: ["LupineDemo"]),
   ],
   traits: [
     // Off by default, so that users who don't need it need no libzstd. It defines the compilation condition `Zstd`.
-    .trait(name: "Zstd", description: "The content coding zstd (RFC 8878), with the system's libzstd.")
+    .trait(name: "Zstd", description: "The content coding zstd (RFC 8878), with the system's libzstd."),
+    // Downloads HdrHistogram and swift-numerics.
+    .trait(name: "Bench", description: "The library LupineBench and the command `lupine bench`."),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0")
   ],
   targets: [
     // Modules for the system's headers and libraries.
@@ -113,12 +119,21 @@ let package = Package(
       dependencies: ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "LupineLoopback"],
       swiftSettings: strict),
 
+    // The load generator. Without the trait `Bench`, it contains only a declaration that explains the trait.
+    .target(
+      name: "LupineBench",
+      dependencies: [
+        "LupineEngine", "LupineReactor", "LupineWire", "LupineCoding", "LupineRandom", "LupineJSON",
+        .product(name: "Histogram", package: "hdrhistogram-swift", condition: .when(traits: ["Bench"])),
+      ],
+      swiftSettings: strict),
+
     // Programs.
     .executableTarget(
       name: "LupineCommand",
       dependencies: [
         "LupineEngine", "LupineWebSocket", "LupineAuthentication", "LupineLogin", "LupineCache", "LupineCacheStore",
-        "LupineRandom", "CLupineLinux",
+        "LupineBench", "LupineJSON", "LupineRandom", "CLupineLinux",
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -180,6 +195,9 @@ let package = Package(
       name: "LupineJSONDifferential", dependencies: ["LupineFormats", "LupineRandom"],
       path: "Tests/LupineJSONDifferential", swiftSettings: strict),
 
+    .testTarget(
+      name: "LupineBenchTests", dependencies: ["LupineBench", "LupineEngine", "LupineTestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "LupineJSONTests",
       dependencies: ["LupineJSON", "LupineFormats", "LupineJSONDifferential", "LupineRandom", "LupineTestSupport"],
@@ -280,7 +298,8 @@ let package = Package(
     .testTarget(
       name: "LupineCommandTests",
       dependencies: [
-        "LupineCommand", "LupineEngine", "LupineAuthentication", "LupineOrigin", "LupineLoopback", "LupineTestSupport",
+        "LupineCommand", "LupineBench", "LupineEngine", "LupineAuthentication", "LupineOrigin", "LupineLoopback",
+        "LupineTestSupport",
       ],
       swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),

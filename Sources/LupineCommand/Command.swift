@@ -8,6 +8,7 @@ enum Command {
   static func run(_ arguments: [String]) async -> ExitCode {
     do throws(CommandError) {
       if arguments.count > 2, arguments[1] == "fuzz" { return try await FuzzRun.run(Array(arguments.dropFirst(2))) }
+      if arguments.count > 1, arguments[1] == "bench" { return try await bench(Array(arguments.dropFirst(2))) }
       switch try OptionParser.parse(arguments) {
       case .generate(let file): try Output(path: nil).write(file.text)
       case .help: try Output(path: nil).write(Help.text)
@@ -19,6 +20,16 @@ enum Command {
       if let line = error.line { StandardError.write(line) }
       return error.code
     }
+  }
+
+  private static func bench(_ arguments: [String]) async throws(CommandError) -> ExitCode {
+    #if Bench
+      return try await BenchRun.run(arguments)
+    #else
+      throw CommandError(
+        .usage,
+        "this program was built without `lupine bench`. Build it with: swift build -c release --traits Bench --product lupine")
+    #endif
   }
 
   private static func transfer(_ uri: URI, _ options: Options) async throws(CommandError) {

@@ -30,6 +30,8 @@ enum ExitCode: CInt, CaseIterable {
   case authenticationFailed = 94
   case proxyFailed = 97
   case serverAtFault = 100
+  case objectiveMissed = 101
+  case generatorOverloaded = 102
 
   /// The description of the exit status in the output of `--help`.
   var meaning: String {
@@ -61,6 +63,8 @@ enum ExitCode: CInt, CaseIterable {
     case .authenticationFailed: "NTLM or Negotiate can't be used, or the server hasn't proven its identity"
     case .proxyFailed: "the proxy refused the connection, or violated its protocol"
     case .serverAtFault: "lupine fuzz found an invalid response, a hang or a reset"
+    case .objectiveMissed: "lupine bench met a condition of --fail-if, or compare found a worse figure"
+    case .generatorOverloaded: "lupine bench couldn't send in time, so its figures don't describe the server"
     }
   }
 }

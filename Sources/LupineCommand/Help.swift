@@ -20,6 +20,8 @@ enum Help {
       Requests a URL with HTTP/1.1 and writes the response body to standard output. Without a scheme, the URL is http.
              lupine fuzz --help
       Sends malformed requests to your own server, and reports its faults.
+             lupine bench --help
+      Sends requests at a constant rate, and reports their latencies. Needs a build with --traits Bench.
 
       """
     for name in OptionName.allCases {

@@ -28,9 +28,13 @@ import Testing
     "LupineOrigin": [
       "LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "LupineLoopback", "Glibc", "Synchronization",
     ],
+    "LupineBench": [
+      "LupineEngine", "LupineReactor", "LupineWire", "LupineCoding", "LupineRandom", "LupineJSON", "Histogram", "Glibc",
+      "Synchronization",
+    ],
     "LupineCommand": [
-      "LupineEngine", "LupineWebSocket", "LupineAuthentication", "LupineLogin", "LupineCache", "LupineCacheStore",
-      "LupineRandom", "CLupineLinux", "Glibc", "Synchronization",
+      "LupineBench", "LupineJSON", "LupineEngine", "LupineWebSocket", "LupineAuthentication", "LupineLogin",
+      "LupineCache", "LupineCacheStore", "LupineRandom", "CLupineLinux", "Glibc", "Synchronization",
     ],
     "LupineCookies": ["LupineWire", "Foundation", "Synchronization"],
     "LupineFormats": ["LupineJSON", "Foundation", "Synchronization"],

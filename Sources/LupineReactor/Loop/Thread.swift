@@ -1,9 +1,9 @@
-// Thread: starts threads. `start` is nonisolated, so its closure never inherits the isolation of the calling code.
+// Thread: starts and suspends threads. `start` is nonisolated, so its closure never inherits the isolation of the calling code.
 
 internal import CLupineLinux
 internal import Glibc
 
-/// Starts threads of the operating system.
+/// Starts and suspends threads of the operating system.
 package enum Thread {
   /// The maximum length of a thread's name in bytes: 15. Linux refuses longer names (pthread_setname_np(3)).
   private static let nameBytesMax = 15
@@ -29,6 +29,15 @@ package enum Thread {
       throw SystemError(call: "pthread_create", code: code)
     }
     pthread_detach(thread)
+  }
+
+  /// Suspends the calling thread until a time. Returns at once if the time has passed.
+  package static func sleep(until time: Instant) {
+    var deadline = timespec()
+    deadline.tv_sec = Int(time.nanoseconds / 1_000_000_000)
+    deadline.tv_nsec = Int(time.nanoseconds % 1_000_000_000)
+    // A signal ends the call early. SAFETY: the structure is valid during the call, which keeps no pointer.
+    while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, nil) == EINTR {}
   }
 
   private final class Start: Sendable {

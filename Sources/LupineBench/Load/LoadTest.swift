@@ -1,0 +1,73 @@
+// LoadTest: the public entry point of the load generator.
+
+#if Bench
+  public import LupineEngine
+
+  /// A load test: sends requests as its plan says, and measures their latencies.
+  ///
+  /// One thread sends the requests of an open loop; the engine's loops and Swift's thread pool do the rest. The memory of a test is
+  /// constant, except for about 300 bytes for each second, and what the scenarios use.
+  public struct LoadTest: Sendable {
+    /// How many requests are sent, and when.
+    public var plan: LoadPlan
+    /// The scenarios, with their shares of all arrivals. At least one.
+    public var scenarios: [Scenario]
+    /// The number of a local process whose processor time and memory the report shows for each second, or nil (the default).
+    public var watchedProcess: Int32?
+    /// Called after each second with its latencies, in order, on the thread that sends. It must return within milliseconds. Does
+    /// nothing by default.
+    public var onSecond: @Sendable (LoadProgress) -> Void = { _ in }
+
+    /// Creates a load test.
+    public init(_ plan: LoadPlan, _ scenarios: [Scenario]) {
+      precondition(!scenarios.isEmpty, "a load test needs a scenario")
+      (self.plan, self.scenarios) = (plan, scenarios)
+    }
+
+    /// Runs the test and returns its report, after the last response or the plan's `drainLimit`. If the task is cancelled, no more
+    /// requests are sent, and the report covers those that were.
+    ///
+    /// - Throws: `SystemError` if the system has no threads left.
+    public func run() async throws(SystemError) -> LoadReport {
+      let run = LoadRun(self)
+      let result: Result<LoadReport, SystemError> = await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+          do throws(SystemError) {
+            try Thread.start(name: "lupine-bench") { continuation.resume(returning: .success(run.run())) }
+          } catch {
+            continuation.resume(returning: .failure(error))
+          }
+        }
+      } onCancel: {
+        run.stop()
+      }
+      return try result.get()
+    }
+  }
+
+  /// The state of a running load test after one more second.
+  public struct LoadProgress: Sendable {
+    /// The time since the start of the measurement.
+    public let time: Duration
+    /// The planned duration of the measurement.
+    public let duration: Duration
+    /// The planned rate in requests per second. 0 for a closed loop.
+    public let target: Double
+    /// Completed requests per second, in the last second.
+    public let rate: Double
+    /// The number of requests in flight.
+    public let inFlight: Int
+    /// The number of requests that have ended since the start of the measurement.
+    public let completed: Int
+    /// The number of errors since the start of the measurement.
+    public let errors: Int
+    /// The number of requests that were due but not sent since the start of the measurement.
+    public let unsent: Int
+    /// The length of the last second.
+    let length: Duration
+    let latencies: LatencyHistogram
+
+    /// Returns the latency since due that a share of the last second's requests didn't exceed, such as 0.99.
+    public func quantile(_ share: Double) -> Duration { latencies.quantile(share) }
+  }
+#endif

@@ -1,0 +1,95 @@
+// Scenario: what a load test does for each arrival.
+
+#if Bench
+  public import LupineEngine
+
+  /// The work of a load test each time a request is due: one request of the engine, or any asynchronous code.
+  public struct Scenario: Sendable {
+    /// The result of running a scenario once.
+    public struct Outcome: Sendable {
+      /// The status code of the response, or nil if the scenario has none. A status code of 400 or more counts as an error.
+      public var status: Int?
+      /// The number of body bytes received.
+      public var receivedBytes: UInt64 = 0
+      /// The engine's measurements of each request that the scenario sent. They supply the durations of phases.
+      public var metrics: [ExchangeMetrics] = []
+
+      /// Creates the outcome of a scenario that reports nothing but its end.
+      public init() {}
+
+      /// Creates the outcome of a scenario that received one response.
+      public init(status: Int, receivedBytes: UInt64, metrics: [ExchangeMetrics] = []) {
+        (self.status, self.receivedBytes, self.metrics) = (status, receivedBytes, metrics)
+      }
+    }
+
+    enum Work: Sendable {
+      /// The requests to send in turn.
+      case requests(@Sendable (_ number: Int) -> EngineRequest, Engine)
+      case code(@Sendable (_ number: Int) async throws -> Outcome)
+    }
+
+    /// The name under which the report lists the scenario.
+    public let name: String
+    /// The scenario's share of all arrivals, relative to the other scenarios' weights.
+    public let weight: Int
+    let work: Work
+
+    /// Creates a scenario that sends one request of the engine. This costs the least.
+    ///
+    /// - Parameters:
+    ///   - name: The name in the report.
+    ///   - weight: The share of arrivals relative to other scenarios, at least 1. 1 by default.
+    ///   - engine: The engine that sends the requests. Its pool must allow as many connections as requests may be in flight.
+    ///   - request: Returns the request to send. Called with the number of the arrival, starting at 0, on the thread that sends.
+    public init(
+      _ name: String, weight: Int = 1, on engine: Engine, request: @escaping @Sendable (_ number: Int) -> EngineRequest
+    ) {
+      self.init(name, weight, .requests(request, engine))
+    }
+
+    /// Creates a scenario that runs code, such as several requests of a session. Its latency is the duration of the whole call.
+    ///
+    /// - Parameters:
+    ///   - name: The name in the report.
+    ///   - weight: The share of arrivals relative to other scenarios, at least 1. 1 by default.
+    ///   - run: The code. Called with the number of the arrival, starting at 0, in a separate task. An error that it throws is
+    ///     counted by its kind: the code of an `EngineError`, or else the error's type.
+    public init(
+      _ name: String, weight: Int = 1, run: @escaping @Sendable (_ number: Int) async throws -> Outcome
+    ) {
+      self.init(name, weight, .code(run))
+    }
+
+    private init(_ name: String, _ weight: Int, _ work: Work) {
+      precondition(weight >= 1, "a scenario's weight is at least 1")
+      (self.name, self.weight, self.work) = (name, weight, work)
+    }
+  }
+
+  /// Assigns arrivals to scenarios by their weights, evenly interleaved: of weights 3 and 1, each four arrivals contain the second
+  /// scenario once.
+  struct ScenarioRotation {
+    private let weights: [Int]
+    private let total: Int
+    private var credits: [Int]
+
+    init(weights: [Int]) {
+      self.weights = weights
+      total = weights.reduce(0, +)
+      credits = weights.map { _ in 0 }
+    }
+
+    /// Returns the index of the next arrival's scenario: the one with the largest deficit.
+    mutating func next() -> Int {
+      if weights.count == 1 { return 0 }
+      var chosen = 0
+      for index in weights.indices {
+        credits[index] += weights[index]
+        if credits[index] > credits[chosen] { chosen = index }
+      }
+      credits[chosen] -= total
+      return chosen
+    }
+  }
+#endif

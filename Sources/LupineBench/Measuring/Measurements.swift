@@ -1,0 +1,131 @@
+// Measurements: adds up the samples of a test. Pure, and in constant memory per second of the test.
+
+#if Bench
+  internal import LupineEngine
+
+  /// The sums and histograms of a test: for all arrivals, for each scenario, and for each second.
+  struct Measurements: Sendable {
+    /// The numbers of one scenario, or of all.
+    struct Totals: Sendable {
+      var completed = 0
+      var errors: [String: Int] = [:]
+      var statuses: [Int: Int] = [:]
+      var receivedBytes: UInt64 = 0
+      /// From when requests were due until they were done.
+      var sinceDue = LatencyHistogram()
+      /// From when requests were sent until they were done.
+      var sinceSent = LatencyHistogram()
+
+      var errorCount: Int { errors.values.reduce(0, +) }
+
+      mutating func add(_ sample: Sample) {
+        completed += 1
+        if let kind = sample.errorKind { errors[kind, default: 0] += 1 }
+        if case .success(let outcome) = sample.result {
+          if let status = outcome.status { statuses[status, default: 0] += 1 }
+          receivedBytes += outcome.receivedBytes
+        }
+        sinceDue.record(sample.end - sample.due)
+        sinceSent.record(sample.end - sample.sent)
+      }
+    }
+
+    /// How late requests count as sent late: 5 ms. The system's timers and scheduler are a hundred times more accurate on an idle
+    /// machine, and latencies of interest are rarely shorter.
+    static let lateness = Duration.milliseconds(5)
+
+    private(set) var all = Totals()
+    private(set) var scenarios: [Totals]
+    private(set) var phases: [RequestPhase: LatencyHistogram] = [:]
+    /// How long after it was due each request was sent.
+    private(set) var delays = LatencyHistogram()
+    private(set) var lateCount = 0
+    private(set) var dueCount = 0
+    /// The number of requests that were due but never sent, because too many were in flight.
+    private(set) var unsentCount = 0
+    private(set) var openedConnections = 0
+    private(set) var seconds: [SecondRow] = []
+    /// The latencies since due of the current second.
+    private var second = LatencyHistogram()
+    private var before = SecondRow.Counts()
+
+    init(scenarioCount: Int) {
+      scenarios = (0..<scenarioCount).map { _ in Totals() }
+    }
+
+    mutating func noteDue() { dueCount += 1 }
+
+    mutating func noteUnsent() { unsentCount += 1 }
+
+    mutating func noteSent(_ delay: Duration) {
+      delays.record(delay)
+      if delay > Self.lateness { lateCount += 1 }
+    }
+
+    mutating func add(_ sample: Sample) {
+      all.add(sample)
+      scenarios[sample.scenario].add(sample)
+      second.record(sample.end - sample.due)
+      guard case .success(let outcome) = sample.result else { return }
+      for metrics in outcome.metrics {
+        if !metrics.isReusedConnection { openedConnections += 1 }
+        for phase in RequestPhase.allCases {
+          guard let duration = phase.duration(in: metrics) else { continue }
+          phases[phase, default: LatencyHistogram()].record(duration)
+        }
+      }
+    }
+
+    /// Ends a second of the test: appends its row, and returns the latencies since due in it.
+    mutating func endSecond(
+      at time: Duration, length: Duration, target: Double, inFlight: Int, usage: ProcessUsage.Share?,
+      watched: ProcessUsage.Share?
+    ) -> LatencyHistogram {
+      let now = SecondRow.Counts(
+        due: dueCount, unsent: unsentCount, completed: all.completed, errors: all.errorCount,
+        receivedBytes: all.receivedBytes)
+      seconds.append(
+        SecondRow(
+          time: time, length: length, target: target, inFlight: inFlight, counts: now - before,
+          p50: second.quantile(0.5), p99: second.quantile(0.99), max: second.max, usage: usage, watched: watched))
+      before = now
+      let latencies = second
+      second.removeAll()
+      return latencies
+    }
+  }
+
+  /// The numbers of one second of a test.
+  struct SecondRow: Sendable {
+    struct Counts: Sendable {
+      var due = 0
+      var unsent = 0
+      var completed = 0
+      var errors = 0
+      var receivedBytes: UInt64 = 0
+
+      static func - (left: Counts, right: Counts) -> Counts {
+        Counts(
+          due: left.due - right.due, unsent: left.unsent - right.unsent, completed: left.completed - right.completed,
+          errors: left.errors - right.errors, receivedBytes: left.receivedBytes - right.receivedBytes)
+      }
+    }
+
+    /// The end of the second, from the start of the measurement.
+    let time: Duration
+    let length: Duration
+    /// The planned rate at this time in requests per second. 0 for a closed loop.
+    let target: Double
+    let inFlight: Int
+    let counts: Counts
+    let p50: Duration
+    let p99: Duration
+    let max: Duration
+    /// The generator's use of the processor and of memory, and that of a watched process.
+    let usage: ProcessUsage.Share?
+    let watched: ProcessUsage.Share?
+
+    /// Completed requests per second.
+    var rate: Double { length > .zero ? Double(counts.completed) / (length / .seconds(1)) : 0 }
+  }
+#endif

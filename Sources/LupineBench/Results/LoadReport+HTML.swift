@@ -1,0 +1,98 @@
+// LoadReport+HTML: the report as one HTML file without scripts and without references to other files.
+
+#if Bench
+  internal import Glibc
+
+  extension LoadReport {
+    private static let colors = ["#1a7f5a", "#c4511b", "#7a4fbf", "#20639b"]
+
+    /// The report as an HTML page, with diagrams as SVG.
+    public func html(title: String) -> String {
+      """
+      <!DOCTYPE html>
+      <html lang="en"><head><meta charset="utf-8"><title>\(title.xmlEscaped)</title>
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <style>
+      body { font: 15px/1.45 system-ui, sans-serif; max-width: 900px; margin: 2em auto; padding: 0 1em; color: #222; }
+      h1 { font-size: 1.4em; } h2 { font-size: 1.1em; margin: 2em 0 0; }
+      pre { background: #f6f6f4; padding: 1em; overflow-x: auto; font-size: 13px; }
+      .legend span { margin-right: 1.2em; } .invalid { background: #fde8e0; padding: 0.8em 1em; }
+      svg { width: 100%; height: auto; } svg text { font-size: 11px; fill: #666; } .grid { stroke: #e4e4e0; }
+      </style></head><body>
+      <h1>\(title.xmlEscaped)</h1>
+      \(invalidity.map { "<p class=\"invalid\"><strong>Invalid:</strong> \($0.xmlEscaped).</p>" } ?? "")
+      \(latencyPlot.html)\(quantilePlot.html)\(ratePlot.html)\(errorPlot?.html ?? "")\(processorPlot?.html ?? "")
+      <h2>Figures</h2>
+      <pre>\(text.xmlEscaped)</pre>
+      </body></html>
+
+      """
+    }
+
+    private var latencyPlot: Plot {
+      let rows = measurements.seconds.filter { $0.counts.completed > 0 }
+      func line(_ name: String, _ color: Int, _ value: KeyPath<SecondRow, Duration>) -> Plot.Line {
+        Plot.Line(
+          name: name, color: Self.colors[color], points: rows.map { ($0.time.seconds, $0[keyPath: value].seconds) })
+      }
+      return Plot(
+        title: "Latency since due over time",
+        lines: [line("p50", 0, \.p50), line("p99", 1, \.p99), line("max", 2, \.max)],
+        yScale: .logarithmic, xText: { "\($0.text(0)) s" }, yText: { Duration.seconds($0).text })
+    }
+
+    private var quantilePlot: Plot {
+      // The horizontal axis is 1/(1 - quantile), so that each factor of ten is one more nine.
+      let distances = (0...60).map { pow(10, Double($0) / 10) }
+      func line(_ name: String, _ color: Int, _ histogram: LatencyHistogram) -> Plot.Line {
+        let shown = distances.filter { $0 <= max(10, Double(histogram.count)) }
+        return Plot.Line(
+          name: name, color: Self.colors[color], points: shown.map { ($0, histogram.quantile(1 - 1 / $0).seconds) })
+      }
+      return Plot(
+        title: "Latency by percentile",
+        lines: [line("since due", 1, measurements.all.sinceDue), line("since sent", 0, measurements.all.sinceSent)],
+        xScale: .logarithmic, yScale: .logarithmic, xText: { "p\(Self.percent(1 - 1 / $0))" },
+        yText: { Duration.seconds($0).text }, xTicks: [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000])
+    }
+
+    private var ratePlot: Plot {
+      let rows = measurements.seconds
+      var lines = [
+        Plot.Line(name: "completed per second", color: Self.colors[0], points: rows.map { ($0.time.seconds, $0.rate) }),
+        Plot.Line(
+          name: "in flight", color: Self.colors[3], points: rows.map { ($0.time.seconds, Double($0.inFlight)) }),
+      ]
+      if case .open = plan.loop {
+        lines.append(
+          Plot.Line(name: "target", color: Self.colors[1], points: rows.map { ($0.time.seconds, $0.target) }))
+      }
+      return Plot(title: "Rate", lines: lines, xText: { "\($0.text(0)) s" })
+    }
+
+    private var errorPlot: Plot? {
+      let rows = measurements.seconds
+      guard rows.contains(where: { $0.counts.errors > 0 || $0.counts.unsent > 0 }) else { return nil }
+      return Plot(
+        title: "Errors and requests not sent",
+        lines: [
+          Plot.Line(
+            name: "errors", color: Self.colors[1], points: rows.map { ($0.time.seconds, Double($0.counts.errors)) }),
+          Plot.Line(
+            name: "not sent", color: Self.colors[2], points: rows.map { ($0.time.seconds, Double($0.counts.unsent)) }),
+        ], xText: { "\($0.text(0)) s" })
+    }
+
+    private var processorPlot: Plot? {
+      func line(_ name: String, _ color: Int, _ value: KeyPath<SecondRow, ProcessUsage.Share?>) -> Plot.Line {
+        let points = measurements.seconds.compactMap { row in
+          row[keyPath: value].map { (x: row.time.seconds, y: $0.cores * 100) }
+        }
+        return Plot.Line(name: name, color: Self.colors[color], points: points)
+      }
+      let lines = [line("generator", 0, \.usage), line("watched process", 1, \.watched)].filter { !$0.points.isEmpty }
+      guard !lines.isEmpty else { return nil }
+      return Plot(title: "Processor, in % of a core", lines: lines, xText: { "\($0.text(0)) s" })
+    }
+  }
+#endif

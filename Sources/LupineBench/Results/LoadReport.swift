@@ -1,0 +1,73 @@
+// LoadReport: the results of a load test.
+
+#if Bench
+  /// The results of a load test.
+  ///
+  /// Latencies come in two kinds. Since due: from the time at which the plan wanted the request to be sent until its response was
+  /// complete. This is what a user feels, and it contains the pauses of the server and of the generator. Since sent: from the time at
+  /// which the engine received the request. Without a closed loop's coordinated omission, both are almost the same.
+  public struct LoadReport: Sendable {
+    /// The quantiles that the reports show.
+    static let quantiles = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999]
+
+    let plan: LoadPlan
+    let scenarioNames: [String]
+    let measurements: Measurements
+    /// The duration of the measurement without the warm-up and without the wait for the last responses.
+    public let duration: Duration
+    /// The generator's use of the processor during the test: 1 is one core in full use. Nil if it can't be read.
+    let use: ProcessUsage.Share?
+    private let unfinishedCount: Int
+
+    init(
+      _ plan: LoadPlan, scenarioNames: [String], _ measurements: Measurements, unfinishedCount: Int, duration: Duration,
+      use: ProcessUsage.Share?
+    ) {
+      (self.plan, self.scenarioNames, self.measurements) = (plan, scenarioNames, measurements)
+      (self.unfinishedCount, self.duration, self.use) = (unfinishedCount, duration, use)
+    }
+
+    /// The number of requests that were due.
+    public var dueCount: Int { measurements.dueCount }
+    /// The number of requests that were due but not sent, because `inFlightMax` requests were in flight. The latencies don't contain
+    /// them.
+    public var unsentCount: Int { measurements.unsentCount }
+    /// The number of requests that have ended, with a response or an error.
+    public var completedCount: Int { measurements.all.completed }
+    /// Completed requests per second.
+    public var rate: Double { duration > .zero ? Double(completedCount) / duration.seconds : 0 }
+    /// The errors by kind: the code of an `EngineError`, the type of another error, `status 503` for responses with a status code of
+    /// 400 or more, and `unfinished` for requests without a response when the test ended.
+    public var errors: [String: Int] {
+      var errors = measurements.all.errors
+      if unfinishedCount > 0 { errors["unfinished"] = unfinishedCount }
+      return errors
+    }
+    /// The number of errors divided by the number of requests sent, from 0 to 1.
+    public var errorShare: Double {
+      let sent = dueCount - unsentCount
+      return sent == 0 ? 0 : Double(errors.values.reduce(0, +)) / Double(sent)
+    }
+    /// The number of requests that the generator sent more than 5 ms after they were due.
+    public var lateCount: Int { measurements.lateCount }
+    /// The share of the requests due that were sent late, from 0 to 1.
+    public var lateShare: Double { dueCount == 0 ? 0 : Double(lateCount) / Double(dueCount) }
+
+    /// Returns the latency since due that a share of all requests didn't exceed, such as 0.99.
+    public func quantile(_ share: Double) -> Duration { measurements.all.sinceDue.quantile(share) }
+
+    /// Returns the latency since sent that a share of all requests didn't exceed, such as 0.99.
+    public func quantileSinceSent(_ share: Double) -> Duration { measurements.all.sinceSent.quantile(share) }
+
+    /// The share of late requests above which a test is invalid: 1 %. Then the 99th percentile may be the generator's own delay.
+    public static let lateShareMax = 0.01
+
+    /// Why the latencies don't describe the server, or nil if they do: the generator was the bottleneck.
+    public var invalidity: String? {
+      guard lateShare > Self.lateShareMax else { return nil }
+      return
+        "the generator sent \((lateShare * 100).text(1)) % of the requests more than 5 ms late. Reduce the rate, use more cores, "
+        + "or run the generator on another machine"
+    }
+  }
+#endif

@@ -1,0 +1,96 @@
+// Objective: a limit on a figure of a report, such as `p99<50ms`, with which a load test fails a build.
+
+#if Bench
+  /// A condition on which a load test fails, such as `p99>50ms`, `errors>0.1%` or `rate<900`.
+  ///
+  ///     objective = figure ( ">" / "<" ) number [ unit ]
+  ///     figure    = "p" percentage / "mean" / "max" / "errors" / "late" / "unsent" / "rate"
+  ///     unit      = "us" / "ms" / "s" / "%"
+  ///
+  /// Latencies are those since due, and need a unit of time. `errors`, `late` and `unsent` are shares with `%`, or else numbers of
+  /// requests. `rate` is the number of completed requests per second.
+  public struct Objective: Sendable, Hashable {
+    private enum Figure: Hashable {
+      case quantile(Double)
+      case mean, max, errors, late, unsent, rate
+    }
+
+    private enum Unit: String {
+      case microseconds = "us"
+      case milliseconds = "ms"
+      case seconds = "s"
+      case percent = "%"
+      case none = ""
+    }
+
+    /// The objective as it was written.
+    public let text: String
+    private let figure: Figure
+    private let isUpperLimit: Bool
+    /// The limit: in seconds for latencies, from 0 to 1 for shares, and otherwise a number.
+    private let limit: Double
+    private let isShare: Bool
+
+    /// Parses an objective. Returns nil if the text has another form.
+    public init?(_ text: String) {
+      self.text = text
+      guard let sign = text.firstIndex(where: { $0 == ">" || $0 == "<" }) else { return nil }
+      isUpperLimit = text[sign] == ">"
+      let rest = text[text.index(after: sign)...].filter { $0 != " " }
+      let digits = rest.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+      guard let number = Double(digits), let unit = Unit(rawValue: String(rest.dropFirst(digits.count))) else {
+        return nil
+      }
+      let name = text[..<sign].filter { $0 != " " }
+      guard let figure = Self.figure(name) else { return nil }
+      self.figure = figure
+      switch (figure, unit) {
+      case (.quantile, .microseconds), (.mean, .microseconds), (.max, .microseconds): limit = number / 1e6
+      case (.quantile, .milliseconds), (.mean, .milliseconds), (.max, .milliseconds): limit = number / 1e3
+      case (.quantile, .seconds), (.mean, .seconds), (.max, .seconds): limit = number
+      case (.errors, .percent), (.late, .percent), (.unsent, .percent): limit = number / 100
+      case (.errors, .none), (.late, .none), (.unsent, .none), (.rate, .none): limit = number
+      default: return nil
+      }
+      isShare = unit == .percent
+    }
+
+    private static func figure(_ name: String) -> Figure? {
+      switch name {
+      case "mean": return .mean
+      case "max": return .max
+      case "errors": return .errors
+      case "late": return .late
+      case "unsent": return .unsent
+      case "rate": return .rate
+      default:
+        guard name.first == "p", let percent = Double(name.dropFirst()), (0...100).contains(percent) else { return nil }
+        return .quantile(percent / 100)
+      }
+    }
+
+    /// Returns why the report doesn't meet the objective, or nil if it does.
+    public func violation(in report: LoadReport) -> String? {
+      let value = value(in: report)
+      guard isUpperLimit ? value > limit : value < limit else { return nil }
+      switch figure {
+      case .quantile, .mean, .max: return "\(text): it was \(Duration.seconds(value).text)"
+      case .errors, .late, .unsent: return "\(text): it was " + (isShare ? "\((value * 100).text(3)) %" : value.text(0))
+      case .rate: return "\(text): it was \(value.text(1))"
+      }
+    }
+
+    private func value(in report: LoadReport) -> Double {
+      switch figure {
+      case .quantile(let share): report.quantile(share).seconds
+      case .mean: report.measurements.all.sinceDue.mean.seconds
+      case .max: report.measurements.all.sinceDue.max.seconds
+      case .errors: isShare ? report.errorShare : Double(report.errors.values.reduce(0, +))
+      case .late: isShare ? report.lateShare : Double(report.lateCount)
+      case .unsent:
+        isShare ? Double(report.unsentCount) / Double(max(1, report.dueCount)) : Double(report.unsentCount)
+      case .rate: report.rate
+      }
+    }
+  }
+#endif

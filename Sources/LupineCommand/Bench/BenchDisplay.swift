@@ -1,0 +1,51 @@
+// BenchDisplay: the progress of a load test on standard error: a block that redraws on a terminal, and otherwise a line per second.
+
+#if Bench
+  import Glibc
+  import LupineBench
+  import Synchronization
+
+  final class BenchDisplay: Sendable {
+    private static let barWidth = 40
+    private let isTerminal = isatty(STDERR_FILENO) == 1
+    /// The number of lines to draw over.
+    private let lineCount = Mutex(0)
+
+    func show(_ progress: LoadProgress) {
+      let time = "\(seconds(progress.time)) of \(seconds(progress.duration))"
+      let rate =
+        "\(Int(progress.rate.rounded())) per second"
+        + (progress.target > 0 ? " of \(Int(progress.target.rounded()))" : "")
+      let counts = "\(progress.inFlight) in flight, \(progress.errors) errors, \(progress.unsent) not sent"
+      guard isTerminal else {
+        let latencies = "p50 \(text(progress, 0.5)), p99 \(text(progress, 0.99)), max \(text(progress, 1))"
+        return StandardError.write("\(time): \(rate), \(latencies), \(counts)\n")
+      }
+      var lines = ["\(time)  \(rate)  \(counts)"]
+      let longest = max(progress.quantile(0.999) / .microseconds(1), 1)
+      for share in [0.5, 0.9, 0.99, 0.999] {
+        let width = Int(Double(Self.barWidth) * (progress.quantile(share) / .microseconds(1)) / longest)
+        let bar = String(repeating: "█", count: min(max(width, 1), Self.barWidth))
+        lines.append("p\(name(share)) ".indented(to: 6) + text(progress, share).indented(to: 10) + "  " + bar)
+      }
+      lineCount.withLock { count in
+        let back = count > 0 ? "\u{1B}[\(count)A" : ""
+        StandardError.write(back + lines.map { "\u{1B}[2K\($0)\n" }.joined())
+        count = lines.count
+      }
+    }
+
+    /// Ends the display, so that later output begins on a new line.
+    func end() {
+      if isTerminal { StandardError.write("\n") }
+    }
+
+    private func seconds(_ duration: Duration) -> String { "\(Int((duration / .seconds(1)).rounded())) s" }
+
+    private func name(_ share: Double) -> String { share == 0.999 ? "99.9" : "\(Int(share * 100))" }
+
+    private func text(_ progress: LoadProgress, _ share: Double) -> String {
+      progress.quantile(share).millisecondsText + " ms"
+    }
+  }
+#endif

@@ -1,0 +1,200 @@
+// BenchOptions: the options of `lupine bench`. All other options are those of a single request.
+
+#if Bench
+  import LupineBench
+  import LupineEngine
+
+  /// The settings of a run of `lupine bench URL` or `lupine bench search URL`.
+  struct BenchOptions {
+    /// The range of rates in requests per second: to a million, which is more than one machine sends.
+    static let rates = 0.001...1_000_000
+    static let inFlights = 1...100_000
+    static let loopCounts = 1...64
+
+    enum Name: String, CaseIterable {
+      case rate, duration, stages, poisson
+      case inFlight = "in-flight"
+      case inFlightMax = "in-flight-max"
+      case warmUp = "warm-up"
+      case requests, loops, fresh, from, feed, har
+      case watch = "watch-pid"
+      case json, csv, hgrm, hlog, prometheus, junit, html
+      case failIf = "fail-if"
+      case upTo = "up-to"
+      case quiet
+
+      /// The name of the option's value (nil if it takes none), and its help text.
+      var form: (valueName: String?, summary: [String]) {
+        switch self {
+        case .rate: ("NUMBER", ["requests per second, whether or not responses arrive; 100 by default"])
+        case .duration: ("TIME", ["the length of the test, such as 500ms, 10s or 5m; 10s by default"])
+        case .stages: ("TIME:RATE,...", ["changes the rate linearly to each RATE within its TIME"])
+        case .poisson: ("SEED", ["random distances between requests, as of independent users"])
+        case .inFlight: ("NUMBER", ["a closed loop with this many requests in flight, instead of a rate"])
+        case .inFlightMax: ("NUMBER", ["the number of requests in flight at which no more are sent; 10000"])
+        case .warmUp: ("TIME", ["a time at the start that isn't measured, within the duration"])
+        case .requests: ("NUMBER", ["ends the test after this number of measured requests"])
+        case .loops: ("NUMBER", ["the number of event loops, one core each; 1 by default"])
+        case .fresh: (nil, ["opens a connection for each request"])
+        case .from:
+          (
+            "FILE",
+            [
+              "sends the requests of a file in turn, one JSON object per line with url, and",
+              "optionally name, method, fields, body and weight; {{column}} is filled from --feed",
+            ]
+          )
+        case .feed: ("FILE", ["a CSV file whose rows fill the placeholders, in turn"])
+        case .har: ("FILE", ["sends the requests of an HTTP archive in turn"])
+        case .watch: ("PID", ["reports the processor time and memory of a local process"])
+        case .json: ("FILE", ["writes the report as JSON, for lupine bench compare"])
+        case .csv: ("FILE", ["writes a line for each second"])
+        case .hgrm: ("FILE", ["writes HdrHistogram's percentile distribution, in milliseconds"])
+        case .hlog: ("FILE", ["writes HdrHistogram's log, one histogram for each second"])
+        case .prometheus: ("FILE", ["writes Prometheus's text format"])
+        case .junit: ("FILE", ["writes the conditions of --fail-if as test cases"])
+        case .html: ("FILE", ["writes a page with diagrams"])
+        case .failIf: ("CONDITION", ["fails if, for example, 'p99>50ms', 'errors>0.1%', 'rate<900'; repeatable"])
+        case .upTo: ("NUMBER", ["the highest rate of lupine bench search; 100000 by default"])
+        case .quiet: (nil, ["shows no progress"])
+        }
+      }
+    }
+
+    var rate: Double?
+    var duration = Duration.seconds(10)
+    var stages: [RateStage] = []
+    var spacing = Spacing.even
+    var inFlight: Int?
+    var inFlightMax = LoadPlan.inFlightMaxDefault
+    var warmUp = Duration.zero
+    var requestsMax: Int?
+    var loopCount = 1
+    var opensConnections = false
+    var requestsPath: String?
+    var feedPath: String?
+    var archivePath: String?
+    var watchedProcess: Int32?
+    var paths: [Name: String] = [:]
+    var objectives: [Objective] = []
+    var rateMax = 100_000.0
+    var isQuiet = false
+    /// The arguments that aren't options of `lupine bench`: the URL and the options of its request.
+    var rest: [String] = []
+
+    /// Parses the arguments after `lupine bench`.
+    init(_ arguments: [String]) throws(CommandError) {
+      var queue = arguments[...]
+      while let argument = queue.popFirst() {
+        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard argument.hasPrefix("--"), let name = Name(rawValue: String(parts[0].dropFirst(2))) else {
+          rest.append(argument)
+          continue
+        }
+        guard name.form.valueName != nil else {
+          guard parts.count == 1 else { throw .benchUsage("\(parts[0]) takes no value") }
+          try apply(name, "")
+          continue
+        }
+        guard let value = parts.count > 1 ? parts[1] : queue.popFirst() else {
+          throw .benchUsage("\(parts[0]) needs a value")
+        }
+        try apply(name, value)
+      }
+      if inFlight != nil, rate != nil || !stages.isEmpty {
+        throw .benchUsage("--in-flight is a closed loop, which has no --rate and no --stages")
+      }
+      if rate != nil, !stages.isEmpty { throw .benchUsage("--stages contains the rates; leave out --rate") }
+      guard warmUp < plan.duration else { throw .benchUsage("--warm-up must be shorter than the test") }
+    }
+
+    private mutating func apply(_ name: Name, _ value: String) throws(CommandError) {
+      switch name {
+      case .rate: rate = try Self.rate(value, name)
+      case .duration: duration = try Self.time(value, name)
+      case .stages: stages = try Self.stages(value)
+      case .poisson:
+        guard let seed = UInt64(value) else { throw .benchUsage("--poisson takes a whole number, not \"\(value)\"") }
+        spacing = .poisson(seed: seed)
+      case .inFlight: inFlight = try Self.number(value, Self.inFlights, name)
+      case .inFlightMax: inFlightMax = try Self.number(value, Self.inFlights, name)
+      case .warmUp: warmUp = try Self.time(value, name)
+      case .requests: requestsMax = try Self.number(value, 1...1_000_000_000, name)
+      case .loops: loopCount = try Self.number(value, Self.loopCounts, name)
+      case .fresh: opensConnections = true
+      case .from: requestsPath = value
+      case .feed: feedPath = value
+      case .har: archivePath = value
+      case .watch: watchedProcess = Int32(try Self.number(value, 1...Int(Int32.max), name))
+      case .json, .csv, .hgrm, .hlog, .prometheus, .junit, .html: paths[name] = value
+      case .failIf:
+        guard let objective = Objective(value) else {
+          throw .benchUsage("--fail-if takes a condition such as 'p99>50ms' or 'errors>0.1%', not \"\(value)\"")
+        }
+        objectives.append(objective)
+      case .upTo: rateMax = try Self.rate(value, name)
+      case .quiet: isQuiet = true
+      }
+    }
+
+    /// The load that the options describe.
+    var plan: LoadPlan {
+      var plan: LoadPlan
+      if let inFlight {
+        plan = LoadPlan(.closed(inFlight: inFlight, duration))
+      } else if stages.isEmpty {
+        plan = LoadPlan(.open([RateStage(duration: duration, rate: rate ?? 100)], spacing))
+      } else {
+        plan = LoadPlan(.open(stages, spacing))
+      }
+      (plan.warmUp, plan.requestsMax, plan.inFlightMax) = (warmUp, requestsMax, inFlightMax)
+      return plan
+    }
+
+    // MARK: Values
+
+    private static func number(_ text: String, _ range: ClosedRange<Int>, _ name: Name) throws(CommandError) -> Int {
+      guard let number = Int(text), range.contains(number) else {
+        throw .benchUsage("--\(name.rawValue) takes \(range.lowerBound) to \(range.upperBound), not \"\(text)\"")
+      }
+      return number
+    }
+
+    private static func rate(_ text: String, _ name: Name) throws(CommandError) -> Double {
+      guard let number = Double(text), rates.contains(number) else {
+        throw .benchUsage("--\(name.rawValue) takes a rate up to 1000000 requests per second, not \"\(text)\"")
+      }
+      return number
+    }
+
+    /// Parses a time such as `500ms`, `10s`, `5m` or `1h`. A number without a unit is in seconds.
+    private static func time(_ text: String, _ name: Name) throws(CommandError) -> Duration {
+      let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+      let factors = ["ms": 0.001, "s": 1, "": 1, "m": 60, "h": 3_600]
+      guard let number = Double(digits), let factor = factors[String(text.dropFirst(digits.count))],
+        (0.001...1_000_000).contains(number * factor)
+      else { throw .benchUsage("--\(name.rawValue) takes a time such as 500ms, 10s, 5m or 1h, not \"\(text)\"") }
+      return .seconds(number * factor)
+    }
+
+    private static func stages(_ text: String) throws(CommandError) -> [RateStage] {
+      var stages: [RateStage] = []
+      for stage in text.split(separator: ",") {
+        let parts = stage.split(separator: ":").map(String.init)
+        // A stage may end at 0: the load then fades out.
+        guard parts.count == 2, let rate = Double(parts[1]), rate == 0 || rates.contains(rate) else {
+          throw .benchUsage("--stages takes TIME:RATE, separated by commas, not \"\(stage)\"")
+        }
+        stages.append(RateStage(duration: try time(parts[0], .stages), rate: rate))
+      }
+      guard !stages.isEmpty else { throw .benchUsage("--stages needs a stage") }
+      return stages
+    }
+  }
+
+  extension CommandError {
+    static func benchUsage(_ what: String) -> CommandError {
+      CommandError(.usage, "\(what): see lupine bench --help")
+    }
+  }
+#endif

@@ -1,0 +1,184 @@
+// BenchRun: runs `lupine bench`, and `lupine bench search`, `compare` and `merge`.
+
+#if Bench
+  import Glibc
+  import LupineBench
+  import LupineEngine
+
+  /// The subcommands of `lupine bench`.
+  enum BenchRun {
+    /// Runs `lupine bench` with the arguments after `bench`, and returns the exit status.
+    static func run(_ arguments: [String]) async throws(CommandError) -> ExitCode {
+      switch arguments.first {
+      case nil, "--help", "-h":
+        try Output(path: nil).write(BenchHelp.text)
+        return .success
+      case "compare": return try compare(Array(arguments.dropFirst()))
+      case "merge": return try merge(Array(arguments.dropFirst()))
+      case "search": return try await search(Array(arguments.dropFirst()))
+      default: return try await load(arguments)
+      }
+    }
+
+    // MARK: Load
+
+    private static func load(_ arguments: [String]) async throws(CommandError) -> ExitCode {
+      let options = try BenchOptions(arguments)
+      let setup = try Setup(options)
+      let log = options.paths[.hlog].map { Output(path: $0) }
+      let display = options.isQuiet ? nil : BenchDisplay()
+      let report = try await setup.run(options.plan) { progress in
+        display?.show(progress)
+        try? log?.write(progress.histogramLogLine)
+      } begin: { header in
+        try? log?.write(header)
+      }
+      display?.end()
+      try log?.close()
+      try Output(path: nil).write(report.text)
+      for (name, path) in options.paths where name != .hlog { try write(report, as: name, to: path, options, setup) }
+      if report.invalidity != nil { return .generatorOverloaded }
+      let violations = options.objectives.compactMap { $0.violation(in: report) }
+      for violation in violations { try Output(path: nil).write("FAILED: \(violation)\n") }
+      return violations.isEmpty ? .success : .objectiveMissed
+    }
+
+    private static func write(
+      _ report: LoadReport, as name: BenchOptions.Name, to path: String, _ options: BenchOptions, _ setup: Setup
+    ) throws(CommandError) {
+      let output = Output(path: path == "-" ? nil : path)
+      switch name {
+      case .json: try output.write(report.json)
+      case .csv: try output.write(report.csv)
+      case .hgrm: try output.write(report.percentileDistribution)
+      case .prometheus: try output.write(report.prometheus)
+      case .junit: try output.write(report.junit(options.objectives))
+      case .html: try output.write(report.html(title: "lupine bench \(setup.title)"))
+      default: preconditionFailure("\(name) is no format of a report")
+      }
+      try output.close()
+    }
+
+    /// The engine and the scenarios of a test, as the options describe them.
+    private struct Setup {
+      let title: String
+      private let engine: Engine
+      private let scenarios: [Scenario]
+      private let watchedProcess: Int32?
+
+      init(_ options: BenchOptions) throws(CommandError) {
+        var rest = options.rest
+        let hasURL = rest.contains { !$0.hasPrefix("-") }
+        // A file of requests needs no URL on the command line.
+        if !hasURL, options.requestsPath != nil || options.archivePath != nil { rest.append("http://localhost") }
+        guard case .transfer(let uri, let request) = try OptionParser.parse(["lupine"] + rest) else {
+          throw .benchUsage("a URL is missing")
+        }
+        title = options.requestsPath ?? options.archivePath ?? "\(uri)"
+        watchedProcess = options.watchedProcess
+        var configuration = try EngineConfiguration(request)
+        configuration.loopCount = options.loopCount
+        configuration.loopsPerOrigin = options.loopCount
+        configuration.pool.allow(options.inFlight ?? options.inFlightMax)
+        do {
+          engine = try Engine(configuration: configuration)
+        } catch {
+          throw CommandError(
+            .other, "the engine can't start (\(error)). Raise the descriptor and process limits (ulimit -n, -u).")
+        }
+        scenarios = try BenchRequests.scenarios(options, try EngineRequest(request, to: uri), on: engine)
+      }
+
+      func run(
+        _ plan: LoadPlan, onSecond: @escaping @Sendable (LoadProgress) -> Void, begin: (String) -> Void = { _ in }
+      ) async throws(CommandError) -> LoadReport {
+        begin(LoadProgress.histogramLogHeader(startTime: Self.now + plan.warmUp / .seconds(1)))
+        var test = LoadTest(plan, scenarios)
+        test.watchedProcess = watchedProcess
+        test.onSecond = onSecond
+        do throws(SystemError) {
+          return try await test.run()
+        } catch {
+          throw CommandError(
+            .other, "the thread that sends can't start (\(error)). Raise the process limit (ulimit -u).")
+        }
+      }
+
+      /// The time in seconds since 1970.
+      private static var now: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+      }
+    }
+
+    // MARK: Search
+
+    private static func search(_ arguments: [String]) async throws(CommandError) -> ExitCode {
+      let options = try BenchOptions(arguments)
+      guard !options.objectives.isEmpty else { throw .benchUsage("search needs --fail-if CONDITION") }
+      guard options.inFlight == nil, options.stages.isEmpty else {
+        throw .benchUsage("search sets the rate itself; pass the first one with --rate")
+      }
+      let first = options.rate ?? 100
+      guard first <= options.rateMax else { throw .benchUsage("--rate is above --up-to") }
+      let (setup, output) = (try Setup(options), Output(path: nil))
+      var search = KneeSearch(from: first, upTo: options.rateMax)
+      while let rate = search.next {
+        var trial = options
+        trial.rate = rate
+        let report = try await setup.run(trial.plan) { _ in }
+        let violation = report.invalidity ?? options.objectives.lazy.compactMap { $0.violation(in: report) }.first
+        try output.write("\(rate.rounded()) per second: " + (violation ?? "met") + "\n")
+        if report.invalidity != nil { return .generatorOverloaded }
+        search.note(meetsObjectives: violation == nil)
+      }
+      guard let knee = search.passed else {
+        try output.write("no rate met the objectives\n")
+        return .objectiveMissed
+      }
+      try output.write("the highest rate that met the objectives is \(knee.rounded()) per second\n")
+      return .success
+    }
+
+    // MARK: Files of earlier tests
+
+    private static func compare(_ paths: [String]) throws(CommandError) -> ExitCode {
+      guard paths.count == 2 else { throw .benchUsage("compare takes two files of --json") }
+      var reports: [ReportFile] = []
+      for path in paths {
+        guard let report = ReportFile(json: try InputFile.contents(of: path)) else {
+          throw CommandError(.unreadableInput, "\(path) isn't a report of lupine bench --json")
+        }
+        reports.append(report)
+      }
+      let comparison = Comparison(before: reports[0], after: reports[1])
+      try Output(path: nil).write(comparison.text)
+      return comparison.rows.contains(where: \.isWorse) ? .objectiveMissed : .success
+    }
+
+    private static func merge(_ paths: [String]) throws(CommandError) -> ExitCode {
+      guard !paths.isEmpty else { throw .benchUsage("merge takes files of --hlog") }
+      var logs: [String] = []
+      for path in paths { logs.append(String(decoding: try InputFile.contents(of: path), as: UTF8.self)) }
+      do throws(HistogramLogError) {
+        let merged = try HistogramLogs.merge(logs)
+        try? Output(path: nil).write(merged)
+        return .success
+      } catch {
+        throw CommandError(
+          .unreadableInput, "line \(error.line) of \(paths[error.log]) isn't an interval of lupine bench --hlog")
+      }
+    }
+  }
+
+  extension PoolLimits {
+    /// Raises the limits to this number of requests in flight, each on a separate connection.
+    fileprivate mutating func allow(_ inFlight: Int) {
+      connectionsPerOriginMax = max(connectionsPerOriginMax, inFlight)
+      idlePerOriginMax = max(idlePerOriginMax, inFlight)
+      connectionsMax = max(connectionsMax, inFlight)
+      idleMax = max(idleMax, inFlight)
+    }
+  }
+#endif

@@ -1,0 +1,165 @@
+// MeasurementTests: sums, seconds and reports of synthetic servers in synthetic time.
+
+#if Bench
+  import LupineEngine
+  import LupineJSON
+  import Testing
+
+  @testable import LupineBench
+
+  /// Measurements of synthetic servers in synthetic time.
+  @Suite struct MeasurementTests {
+    /// Returns the latencies of arrivals at a server that answers one request at a time, as `service` says.
+    private func measure(
+      _ schedule: ArrivalSchedule, done: (_ due: Double) -> Double
+    ) -> Measurements {
+      var (rest, measurements) = (schedule, Measurements(scenarioCount: 1))
+      while let offset = rest.next() {
+        let due = offset / .seconds(1)
+        measurements.noteDue()
+        measurements.noteSent(.zero)
+        let start = Instant(nanoseconds: 0)
+        measurements.add(
+          Sample(
+            scenario: 0, due: start + .seconds(due), sent: start + .seconds(due), end: start + .seconds(done(due)),
+            result: .success(Scenario.Outcome(status: 200, receivedBytes: 10))))
+      }
+      return measurements
+    }
+
+    @Test("a server that stops for 100 ms in each second shows this in the percentiles as theory predicts")
+    func pause() {
+      let schedule = ArrivalSchedule([RateStage(duration: .seconds(100), rate: 1_000)], spacing: .even)
+      // Requests due in the first 100 ms of a second are answered at its end, all others at once.
+      let measurements = measure(schedule) { due in max(due, due.rounded(.down) + 0.1) }
+      let latencies = measurements.all.sinceDue
+      // A tenth of all requests waits, uniformly between 0 and 100 ms.
+      #expect(latencies.quantile(0.5) < .microseconds(1))
+      #expect(abs(latencies.quantile(0.95).milliseconds - 50) < 1)
+      #expect(abs(latencies.quantile(0.99).milliseconds - 90) < 1)
+      #expect(abs(latencies.max.milliseconds - 100) < 0.2)
+    }
+
+    @Test("with random arrivals and a fixed service time, the mean latency is that of the queueing formula within 2 %")
+    func queue() {
+      // M/D/1: the mean wait is load / (2 · (1 - load)) service times.
+      let (service, load) = (0.001, 0.5)
+      let schedule = ArrivalSchedule(
+        [RateStage(duration: .seconds(1_000), rate: load / service)], spacing: .poisson(seed: 3))
+      var free = 0.0
+      let measurements = measure(schedule) { due in
+        free = max(free, due) + service
+        return free
+      }
+      let expected = service * (1 + load / (2 * (1 - load)))
+      #expect(abs(measurements.all.sinceDue.mean.seconds / expected - 1) < 0.02)
+    }
+
+    @Test("late requests, requests not sent, errors and bytes are counted")
+    func counts() {
+      var measurements = Measurements(scenarioCount: 2)
+      let start = Instant(nanoseconds: 1_000_000_000)
+      for _ in 0..<4 { measurements.noteDue() }
+      measurements.noteUnsent()
+      measurements.noteSent(.milliseconds(5))
+      measurements.noteSent(.milliseconds(6))
+      for (scenario, result) in [
+        (0, Result<Scenario.Outcome, Sample.Failure>.success(Scenario.Outcome(status: 200, receivedBytes: 7))),
+        (0, .success(Scenario.Outcome(status: 503, receivedBytes: 5))),
+        (1, .failure(Sample.Failure(CancellationError()))),
+      ] {
+        measurements.add(
+          Sample(
+            scenario: scenario, due: start, sent: start + .milliseconds(1), end: start + .milliseconds(3),
+            result: result))
+      }
+      let report = report(measurements, unfinished: 1)
+      #expect(report.dueCount == 4)
+      #expect(report.unsentCount == 1)
+      #expect(report.lateCount == 1)
+      #expect(report.completedCount == 3)
+      #expect(report.errors == ["status 503": 1, "cancelled": 1, "unfinished": 1])
+      #expect(report.errorShare == 1)
+      #expect(measurements.all.receivedBytes == 12)
+      #expect(measurements.scenarios.map(\.completed) == [2, 1])
+      #expect(abs(report.quantile(0.5).milliseconds - 3) < 0.01)
+      #expect(abs(report.quantileSinceSent(0.5).milliseconds - 2) < 0.01)
+      #expect(report.invalidity?.contains("25.0 %") == true)
+    }
+
+    @Test("each second has its own rate and latencies")
+    func seconds() {
+      let row = endedSeconds.seconds[1]
+      #expect(row.counts.completed == 20)
+      #expect(row.rate == 20)
+      #expect(abs(row.p99.milliseconds - 2) < 0.01)
+      #expect(abs(endedSeconds.seconds[0].p99.milliseconds - 1) < 0.01)
+    }
+
+    private var endedSeconds: Measurements {
+      var measurements = Measurements(scenarioCount: 1)
+      let start = Instant(nanoseconds: 0)
+      for second in 1...3 {
+        for _ in 0..<(10 * second) {
+          measurements.noteDue()
+          measurements.add(
+            Sample(
+              scenario: 0, due: start, sent: start, end: start + .milliseconds(second),
+              result: .success(Scenario.Outcome(status: 200, receivedBytes: 1))))
+        }
+        _ = measurements.endSecond(
+          at: .seconds(second), length: .seconds(1), target: 10, inFlight: 0, usage: nil, watched: nil)
+      }
+      return measurements
+    }
+
+    private func report(_ measurements: Measurements, unfinished: Int = 0) -> LoadReport {
+      LoadReport(
+        LoadPlan(rate: 10, for: .seconds(3)), scenarioNames: ["a & b", "c"], measurements, unfinishedCount: unfinished,
+        duration: .seconds(3), use: nil)
+    }
+
+    @Test("the report's JSON is valid, and a comparison reads it")
+    func json() throws {
+      let report = report(endedSeconds)
+      let file = try #require(ReportFile(json: Array(report.json.utf8)))
+      #expect(file.valid)
+      #expect(file.seconds.map(\.completed) == [10, 20, 30])
+      #expect(ReportFile(json: Array("{}".utf8)) == nil)
+      let names = Comparison(before: file, after: file).rows.map(\.name)
+      #expect(names == ["rate", "p50", "p99"])
+    }
+
+    @Test("the CSV has a header and a line for each second with as many fields")
+    func csv() {
+      let lines = report(endedSeconds).csv.split(separator: "\r\n")
+      #expect(lines.count == 4)
+      #expect(lines.allSatisfy { $0.count { $0 == "," } == 14 })
+    }
+
+    @Test("the HTML page has no script and refers to no other file")
+    func html() {
+      let html = report(endedSeconds).html(title: "a <b>")
+      #expect(html.contains("a &lt;b&gt;"))
+      #expect(
+        !html.contains("<script") && !html.contains("http://") && !html.contains("https://") && !html.contains("src="))
+      #expect(html.contains("<polyline"))
+    }
+
+    @Test("JUnit's XML has a test case for each objective, with the value that missed it")
+    func junit() throws {
+      let objectives = [try #require(Objective("p99>1ms")), try #require(Objective("errors>0.1%"))]
+      let xml = report(endedSeconds).junit(objectives)
+      #expect(xml.contains("tests=\"3\" failures=\"1\""))
+      #expect(xml.contains("<failure message=\"p99&gt;1ms: it was 3.00 ms\"/>"))
+    }
+
+    @Test("Prometheus's text has the counters and the quantiles in seconds")
+    func prometheus() {
+      let text = report(endedSeconds).prometheus
+      #expect(text.contains("lupine_bench_completed_total 60\n"))
+      #expect(text.contains("lupine_bench_latency_seconds_count 60\n"))
+      #expect(text.contains("lupine_bench_latency_seconds{quantile=\"0.99\"} 0.00"))
+    }
+  }
+#endif

@@ -1,0 +1,166 @@
+// ResultTests: conditions, search, encodings, comparison, and short runs of load tests.
+
+#if Bench
+  import LupineTestSupport
+  import Testing
+
+  @testable import LupineBench
+
+  @Suite struct ObjectiveTests {
+    @Test(
+      "an objective is a figure, a sign, a number and a fitting unit",
+      arguments: [
+        ("p99>50ms", true), ("p99.9 > 1.5 s", true), ("mean>300us", true), ("max<1s", true), ("errors>0.1%", true),
+        ("errors>10", true), ("rate<900", true), ("unsent>0", true), ("late>1%", true), ("p99>50", false),
+        ("rate<900ms", false), ("errors>1ms", false), ("p101>1ms", false), ("p99=1ms", false), ("q>1ms", false),
+        ("", false),
+      ])
+    func syntax(text: String, isValid: Bool) { #expect((Objective(text) != nil) == isValid) }
+  }
+
+  @Suite struct KneeSearchTests {
+    @Test(
+      "the search finds the highest rate that a server sustains, within 5 %", arguments: [3.0, 100, 101, 730, 99_999])
+    func findsKnee(limit: Double) throws {
+      var search = KneeSearch(from: 100, upTo: 100_000)
+      while let rate = search.next { search.note(meetsObjectives: rate <= limit) }
+      let knee = try #require(search.passed)
+      #expect(knee <= limit && knee * (1 + KneeSearch.precision) >= limit)
+    }
+
+    @Test("the search ends at its limit if the server meets the objectives there, and ends if it never meets them")
+    func ends() {
+      var search = KneeSearch(from: 10, upTo: 1_000)
+      while search.next != nil { search.note(meetsObjectives: true) }
+      #expect(search.passed == 1_000)
+      search = KneeSearch(from: 10, upTo: 1_000)
+      while search.next != nil { search.note(meetsObjectives: false) }
+      #expect(search.passed == nil)
+    }
+  }
+
+  @Suite struct HistogramCodeTests {
+    @Test("a histogram in HdrHistogram's encoding decodes to the same counts")
+    func roundTrip() throws {
+      var histogram = LatencyHistogram()
+      for value in [0, 1, 999, 1_000, 1_024, 5_000, 123_456, 99_000_000, 3_600_000_000_000, 9_000_000_000_000]
+        as [UInt64]
+      {
+        histogram.record(nanoseconds: value, count: value % 7 + 1)
+      }
+      let decoded = try #require(HistogramCode.decode(HistogramCode.encode(histogram)))
+      #expect(decoded.counts == histogram.counts)
+    }
+
+    @Test(
+      "damaged text isn't decoded", arguments: ["", "HISTF", "AAAA", "HISTFAAAABR42pNpmSzMwMDAxQABzFCaEUoz2X+AMB4A"])
+    func damaged(text: String) { #expect(HistogramCode.decode(text) == nil) }
+
+    @Test("merged logs contain all intervals in the order of their times")
+    func merge() throws {
+      func log(_ base: Double, _ starts: [Double]) -> String {
+        HistogramLog.header(startTime: base)
+          + starts.map { start in
+            var histogram = LatencyHistogram()
+            histogram.record(nanoseconds: UInt64(1_000_000 * (start + 1)))
+            return HistogramLog.Interval(start: base + start, length: 1, histogram: histogram).line(from: base)
+          }.joined()
+      }
+      let merged = try HistogramLogs.merge([log(1_000, [0, 2]), log(1_001, [0, 2])])
+      let (intervals, fault) = HistogramLog.read(merged)
+      #expect(fault == nil)
+      #expect(intervals.map(\.start) == [1_000, 1_001, 1_002, 1_003])
+      #expect(intervals.map(\.histogram.count) == [1, 1, 1, 1])
+      #expect(throws: HistogramLogError(log: 1, line: 1)) { try HistogramLogs.merge([log(0, [0]), "x"]) }
+    }
+  }
+
+  @Suite struct ComparisonTests {
+    private func file(_ latencies: [Double]) throws -> ReportFile {
+      let seconds = (latencies + [0]).map {
+        "{\"length\":1,\"completed\":10,\"rate\":\(1 / max($0, 1)),\"p50\":\($0),\"p99\":\($0)}"
+      }
+      let json = "{\"valid\":true,\"rate\":1,\"error_share\":0,\"seconds\":[\(seconds.joined(separator: ","))]}"
+      return try #require(ReportFile(json: Array(json.utf8)))
+    }
+
+    @Test("the interval is Welch's: a known example of two samples")
+    func welch() throws {
+      // R: t.test(c(3, 4, 5, 6), c(7, 9, 8, 10)) gives the interval 1.75 to 6.25 for the difference of the means.
+      let spread = try #require(Moments.welch(Moments([3, 4, 5, 6]), Moments([7, 9, 8, 10])))
+      #expect(abs(spread - 2.2339) < 0.03)
+      #expect(abs(Moments.studentQuantile(10) - 2.2281) < 0.005)
+      #expect(abs(Moments.studentQuantile(1_000) - 1.9623) < 0.001)
+    }
+
+    @Test("a clear difference is worse or better, and noise is neither")
+    func verdicts() throws {
+      let (slow, fast) = (try file([9, 10, 11, 10, 9, 11]), try file([5, 6, 5, 6, 5, 6]))
+      #expect(Comparison(before: fast, after: slow).rows.allSatisfy { $0.isWorse })
+      #expect(Comparison(before: slow, after: fast).rows.allSatisfy { $0.isBetter })
+      let same = Comparison(before: slow, after: try file([10, 9, 11, 11, 9, 10]))
+      #expect(!same.rows.contains { $0.isWorse || $0.isBetter })
+      #expect(Comparison(before: try file([1]), after: slow).rows.allSatisfy { $0.interval == nil })
+    }
+  }
+
+  @Suite struct NumberTextTests {
+    @Test(
+      "numbers are rounded to their decimals",
+      arguments: [(0.0, 2, "0.00"), (1.005, 1, "1.0"), (-0.04, 1, "0.0"), (-1.25, 0, "-1"), (12.5, 3, "12.500")])
+    func decimals(value: Double, count: Int, text: String) { #expect(value.text(count) == text) }
+
+    @Test(
+      "durations have three digits and a unit",
+      arguments: [(250, "250 µs"), (1_250, "1.25 ms"), (99_960, "100 ms"), (2_500_000, "2.50 s"), (999_700, "1.00 s")])
+    func durations(microseconds: Int, text: String) { #expect(Duration.microseconds(microseconds).text == text) }
+  }
+
+  @Suite struct LoadTestTests {
+    @Test("an open loop runs each scenario for its arrivals, and measures those after the warm-up")
+    func openLoop() async throws {
+      var plan = LoadPlan(rate: 1_000, for: .milliseconds(300))
+      plan.warmUp = .milliseconds(100)
+      let report = try await LoadTest(
+        plan,
+        [
+          Scenario("a", weight: 3) { _ in Scenario.Outcome(status: 200, receivedBytes: 5) },
+          Scenario("b") { _ in throw CancellationError() },
+        ]
+      ).run()
+      #expect(report.dueCount == 200)
+      #expect(report.completedCount == 200)
+      #expect(report.errors == ["cancelled": 50])
+      #expect(report.measurements.scenarios.map(\.completed) == [150, 50])
+    }
+
+    @Test("a closed loop keeps its number of requests in flight until the number of requests is reached")
+    func closedLoop() async throws {
+      var plan = LoadPlan(.closed(inFlight: 4, .seconds(600)))
+      plan.requestsMax = 100
+      let report = try await LoadTest(plan, [Scenario("a") { _ in Scenario.Outcome() }]).run()
+      #expect(report.dueCount == 100)
+      #expect(report.completedCount == 100)
+    }
+
+    @Test("requests that are due while too many are in flight are counted as not sent, and the last ones as unfinished")
+    func limits() async throws {
+      let gate = Recorder<CheckedContinuation<Void, Never>>()
+      var plan = LoadPlan(rate: 1_000, for: .milliseconds(100))
+      (plan.inFlightMax, plan.drainLimit) = (10, .zero)
+      let report = try await LoadTest(
+        plan,
+        [
+          Scenario("waits") { _ in
+            await withCheckedContinuation { gate.record($0) }
+            return Scenario.Outcome()
+          }
+        ]
+      ).run()
+      for waiter in await gate.first(10) { waiter.resume() }
+      #expect(report.dueCount == 100)
+      #expect(report.unsentCount == 90)
+      #expect(report.errors == ["unfinished": 10])
+    }
+  }
+#endif

@@ -1,0 +1,147 @@
+// BenchOptionsTests: the command line of `lupine bench`, and its files of requests.
+
+#if Bench
+  import LupineBench
+  @testable import LupineCommand
+  import LupineEngine
+  import LupineOrigin
+  import LupineTestSupport
+  import Testing
+
+  @Suite("Command-line options of lupine bench")
+  struct BenchOptionsTests {
+    @Test("the bench command accepts its options before and after the URL, and passes all others to the request")
+    func spellings() throws {
+      let options = try BenchOptions([
+        "--rate=50", "-H", "A: b", "http://localhost/", "--duration", "2m", "--warm-up", "500ms", "--requests", "9",
+        "-d", "x", "--fail-if", "p99>50ms", "--json", "report.json", "--poisson", "7", "--quiet",
+      ])
+      #expect(options.rest == ["-H", "A: b", "http://localhost/", "-d", "x"])
+      #expect(options.objectives.map(\.text) == ["p99>50ms"])
+      #expect(options.paths == [.json: "report.json"])
+      #expect(options.isQuiet)
+      var plan = LoadPlan(.open([RateStage(duration: .seconds(120), rate: 50)], .poisson(seed: 7)))
+      (plan.warmUp, plan.requestsMax) = (.milliseconds(500), 9)
+      #expect(options.plan == plan)
+    }
+
+    @Test("stages and closed loops are loads of their own")
+    func loads() throws {
+      let stages = try BenchOptions(["--stages", "10s:100,1m:1000,500ms:0"]).plan
+      #expect(
+        stages.loop
+          == .open(
+            [
+              RateStage(duration: .seconds(10), rate: 100), RateStage(duration: .seconds(60), rate: 1_000),
+              RateStage(duration: .milliseconds(500), rate: 0),
+            ], .even))
+      #expect(try BenchOptions(["--in-flight", "8"]).plan.loop == .closed(inFlight: 8, .seconds(10)))
+    }
+
+    @Test(
+      "the bench command refuses an invalid command line",
+      arguments: [
+        (["--rate", "0"], "--rate takes a rate up to 1000000 requests per second, not \"0\""),
+        (["--duration", "10x"], "--duration takes a time such as 500ms, 10s, 5m or 1h, not \"10x\""),
+        (["--stages", "10s"], "--stages takes TIME:RATE, separated by commas, not \"10s\""),
+        (["--in-flight", "0"], "--in-flight takes 1 to 100000, not \"0\""),
+        (["--rate", "5", "--in-flight", "5"], "--in-flight is a closed loop, which has no --rate and no --stages"),
+        (["--warm-up", "10s"], "--warm-up must be shorter than the test"),
+        (["--fail-if", "p99"], "--fail-if takes a condition such as 'p99>50ms' or 'errors>0.1%', not \"p99\""),
+        (["--fresh=1"], "--fresh takes no value"), (["--csv"], "--csv needs a value"),
+      ])
+    func refused(arguments: [String], reason: String) {
+      #expect(throws: CommandError(.usage, "\(reason): see lupine bench --help")) { try BenchOptions(arguments) }
+    }
+
+    @Test("CSV fields may be quoted, and contain commas, line breaks and quotation marks")
+    func csv() {
+      let text = "id,name\r\n1,\"a, \"\"b\"\"\"\n\n2,\"x\ny\"\r\n3,"
+      #expect(CSV.records(text) == [["id", "name"], ["1", "a, \"b\""], ["2", "x\ny"], ["3", ""]])
+    }
+
+    @Test("a row of the feed fills the placeholders in the URL, the fields and the body")
+    func placeholders() {
+      let template = RequestTemplate(
+        url: "http://h/{{id}}", fields: ["X-{{id}}": "{{name}}"], body: "{\"name\": \"{{name}}\", \"x\": {}}")
+      #expect(template.placeholders == ["id", "name"])
+      let filled = template.filled(with: ["id": "7", "name": "Ada"])
+      #expect(filled.url == "http://h/7")
+      #expect(filled.fields == ["X-7": "Ada"])
+      #expect(filled.body == "{\"name\": \"Ada\", \"x\": {}}")
+    }
+  }
+
+  @Suite("Runs of lupine bench", .timeLimit(.minutes(10)))
+  struct BenchRunTests {
+    private func server() throws -> OriginServer {
+      try OriginServer { peer in
+        while let request = try peer.readHead() {
+          try peer.respond(status: request.target == "/missing" ? 404 : 200, body: Array("ok".utf8))
+        }
+      }
+    }
+
+    @Test(
+      "the requests of a file are sent in the ratio of their weights, with values of the feed, and reported by name")
+    func requestsOfAFile() async throws {
+      let (server, folder) = (try server(), try Folder())
+      defer { server.stop() }
+      let requests = try folder.write(
+        "requests",
+        """
+        {"name": "found", "url": "\(server.url)/{{id}}", "weight": 3}
+        {"name": "missing", "url": "\(server.url)/missing"}
+
+        """)
+      let feed = try folder.write("feed", "id\n1\n2\n")
+      let run = try await lupine([
+        "bench", "--from", requests, "--feed", feed, "--in-flight", "2", "--requests", "40", "--json", "-", "--quiet",
+        "--fail-if", "errors>25%", "--fail-if", "errors<10",
+      ])
+      #expect(run.status == 0, "\(run.output)\(run.errors)")
+      #expect(run.output.contains("statuses    200: 30, 404: 10\n"), "\(run.output)")
+      #expect(run.output.contains("\"name\":\"found\",\"completed\":30,\"errors\":0"), "\(run.output)")
+      #expect(run.output.contains("\"name\":\"missing\",\"completed\":10,\"errors\":10"), "\(run.output)")
+    }
+
+    @Test("each request opens a connection with --fresh, and none without")
+    func connections() async throws {
+      let server = try server()
+      defer { server.stop() }
+      let arguments = ["bench", "--in-flight", "1", "--requests", "10", "--quiet", server.url]
+      #expect(try await lupine(arguments).output.contains("connections 1 opened\n"))
+      #expect(try await lupine(arguments + ["--fresh"]).output.contains("connections 10 opened\n"))
+    }
+
+    @Test("a condition that is met has its own exit status, and JUnit's report names it")
+    func objectives() async throws {
+      let server = try server()
+      defer { server.stop() }
+      let run = try await lupine([
+        "bench", "--in-flight", "1", "--requests", "10", "--quiet", "--fail-if", "errors>50%", "--junit", "-",
+        "\(server.url)/missing",
+      ])
+      #expect(run.status == ExitCode.objectiveMissed.rawValue, "\(run.errors)")
+      #expect(run.output.contains("FAILED: errors>50%: it was 100.000 %\n"), "\(run.output)")
+      #expect(run.output.contains("<failure message=\"errors&gt;50%: it was 100.000 %\"/>"), "\(run.output)")
+    }
+
+    @Test("two reports are compared, logs are merged, and files of another kind are refused")
+    func files() async throws {
+      let (server, folder) = (try server(), try Folder())
+      defer { server.stop() }
+      let (report, log) = (try folder.write("report", ""), try folder.write("log", ""))
+      let run = try await lupine([
+        "bench", "--in-flight", "1", "--requests", "10", "--quiet", "--json", report, "--hlog", log, server.url,
+      ])
+      #expect(run.status == 0, "\(run.errors)")
+      let comparison = try await lupine(["bench", "compare", report, report])
+      #expect(comparison.status == 0 && comparison.output.contains("too few seconds"), "\(comparison.output)")
+      let merged = try await lupine(["bench", "merge", log, log])
+      #expect(merged.output.split(separator: "\n").count { $0.contains("HISTF") } == 2, "\(merged.output)")
+      #expect(try await lupine(["bench", "compare", log, log]).status == ExitCode.unreadableInput.rawValue)
+      #expect(try await lupine(["bench", "merge", report]).errors.contains("line 1 of \(report) isn't an interval"))
+    }
+  }
+#endif
