@@ -16,9 +16,9 @@ import Testing
     #expect(refused.errors == "lupine: --generate writes man, bash, zsh, fish, not csh: see lupine --help\n")
   }
 
-  @Test("the manual page and the completions contain each option of the command and of lupine fuzz")
+  @Test("the manual page and the completions contain each option of the command and of its subcommands")
   func options() {
-    for option in InstalledOption.transfer + InstalledOption.fuzz {
+    for option in InstalledOption.transfer + InstalledOption.subcommands.flatMap(\.options) {
       let roff = option.name.split(separator: "-", omittingEmptySubsequences: false).joined(separator: "\\-")
       #expect(ManualPage.text.contains("\\fB\\-\\-\(roff)\\fR"), "\(option.name)")
       #expect(Completions.bash.contains("--\(option.name)"))

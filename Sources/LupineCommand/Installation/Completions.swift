@@ -8,15 +8,17 @@ enum Completions {
     _lupine() {
       local current=$2 previous=$3 options='\(words(InstalledOption.transfer))'
       COMPREPLY=()
-      if [ "$COMP_CWORD" -gt 1 ] && [ "${COMP_WORDS[1]}" = fuzz ]; then
-        options='\(words(InstalledOption.fuzz))'
+      if [ "$COMP_CWORD" -gt 1 ]; then
+        case ${COMP_WORDS[1]} in
+    \(InstalledOption.subcommands.map { "      \($0.name)) options='\(words($0.options + $0.others))' ;;" }.joined(separator: "\n"))
+        esac
       fi
       case $previous in
     \(values())
       esac
       case $current in
         -*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current") ;;
-        *) [ "$COMP_CWORD" -ne 1 ] || mapfile -t COMPREPLY < <(compgen -W fuzz -- "$current") ;;
+        *) [ "$COMP_CWORD" -ne 1 ] || mapfile -t COMPREPLY < <(compgen -W '\(names)' -- "$current") ;;
       esac
     }
     complete -F _lupine lupine
@@ -29,15 +31,20 @@ enum Completions {
     #compdef lupine
     # Completions of lupine for zsh. Written by "lupine --generate zsh".
     _lupine() {
-      if (( CURRENT > 2 )) && [[ $words[2] == fuzz ]]; then
-        shift words
-        (( CURRENT-- ))
-        _arguments -s -S : \\
-    \(InstalledOption.fuzz.map(zshLine).joined())      '1:URL:_urls'
-      else
-        _arguments -s -S : \\
-    \(InstalledOption.transfer.map(zshLine).joined())      '*:URL:_urls'
+      local subcommand=
+      if (( CURRENT > 2 )); then
+        case $words[2] in
+          \(names.split(separator: " ").joined(separator: "|")))
+            subcommand=$words[2]
+            shift words
+            (( CURRENT-- )) ;;
+        esac
       fi
+      case $subcommand in
+    \(InstalledOption.subcommands.map(zshCase).joined())
+        *) _arguments -s -S : \\
+    \(InstalledOption.transfer.map(zshLine).joined())      '*:URL:_urls' ;;
+      esac
     }
     _lupine "$@"
 
@@ -48,12 +55,13 @@ enum Completions {
     """
     # Completions of lupine for fish. Written by "lupine --generate fish".
     complete -c lupine -f
-    complete -c lupine -n __fish_use_subcommand -a fuzz -d 'send malformed requests to your own server'
-    \(InstalledOption.transfer.map { fishLine($0, "not __fish_seen_subcommand_from fuzz") }.joined(separator: "\n"))
-    \(InstalledOption.fuzz.map { fishLine($0, "__fish_seen_subcommand_from fuzz") }.joined(separator: "\n"))
+    \(InstalledOption.subcommands.map(fishLines).joined(separator: "\n"))
+    \(InstalledOption.transfer.map { fishLine($0, "not __fish_seen_subcommand_from \(names)") }.joined(separator: "\n"))
 
     """
   }
+
+  private static var names: String { InstalledOption.subcommands.map(\.name).joined(separator: " ") }
 
   private static func words(_ options: [InstalledOption]) -> String {
     options.map { option in (option.letter.map { "-\($0) " } ?? "") + "--\(option.name)" }.joined(separator: " ")
@@ -63,7 +71,7 @@ enum Completions {
   private static func values() -> String {
     var actions: [String: String] = [:]
     var order: [String] = []
-    for option in InstalledOption.transfer + InstalledOption.fuzz {
+    for option in InstalledOption.transfer + InstalledOption.subcommands.flatMap(\.options) {
       let action: String
       switch option.value {
       case .none: continue
@@ -99,6 +107,18 @@ enum Completions {
     let long = "--\(option.name)" + (message == nil ? "" : "=")
     let forms = option.letter.map { "{-\($0)\(message == nil ? "" : "+"),\(long)}" } ?? long
     return "      '*'\(forms)\(quoted(text)) \\\n"
+  }
+
+  private static func zshCase(_ subcommand: InstalledOption.Subcommand) -> String {
+    "    \(subcommand.name)) _arguments -s -S : \\\n"
+      + (subcommand.options + subcommand.others).map(zshLine).joined() + "      '1:URL:_urls' ;;\n"
+  }
+
+  private static func fishLines(_ subcommand: InstalledOption.Subcommand) -> String {
+    let start = "complete -c lupine -n __fish_use_subcommand -a \(subcommand.name) -d \(fishQuoted(subcommand.summary))\n"
+    return start
+      + (subcommand.options + subcommand.others).map { fishLine($0, "__fish_seen_subcommand_from \(subcommand.name)") }
+      .joined(separator: "\n")
   }
 
   private static func fishLine(_ option: InstalledOption, _ condition: String) -> String {

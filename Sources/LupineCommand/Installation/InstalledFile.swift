@@ -20,7 +20,7 @@ enum InstalledFile: String, CaseIterable {
   }
 }
 
-/// An option of the command or of `lupine fuzz`, as the generated files describe it.
+/// An option of the command or of a subcommand, as the generated files describe it.
 struct InstalledOption {
   /// What a shell offers as an option's value.
   enum Value: Equatable {
@@ -47,10 +47,39 @@ struct InstalledOption {
       summary: name.form.summary.joined(separator: " "), headline: name.headline)
   }
 
-  static let fuzz = FuzzOptions.Name.allCases.map { name in
+  /// The options of `lupine fuzz`.
+  private static let fuzz = FuzzOptions.Name.allCases.map { name in
     InstalledOption(
       name: name.rawValue, letter: name.form.letter.map { String($0) }, valueName: name.form.valueName,
       summary: name.form.summary, headline: nil)
+  }
+
+  #if Bench
+    /// The options of `lupine bench` that a single request doesn't have.
+    private static let bench = BenchOptions.Name.allCases.map { name in
+      InstalledOption(
+        name: name.rawValue, letter: nil, valueName: name.form.valueName, summary: name.form.summary.joined(separator: " "),
+        headline: nil)
+    }
+  #endif
+
+  /// The subcommands of this build.
+  static var subcommands: [Subcommand] {
+    var all = [Subcommand(name: "fuzz", summary: "send malformed requests to your own server", options: fuzz, others: [])]
+    #if Bench
+      let others = transfer.filter { option in !bench.contains { $0.name == option.name } }
+      all.append(Subcommand(name: "bench", summary: "measure a server under load", options: bench, others: others))
+    #endif
+    return all
+  }
+
+  struct Subcommand {
+    let name: String
+    let summary: String
+    /// The options that only the subcommand has.
+    let options: [InstalledOption]
+    /// The options of a single request that the subcommand also has.
+    let others: [InstalledOption]
   }
 
   var value: Value {

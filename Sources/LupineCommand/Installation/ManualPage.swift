@@ -7,20 +7,23 @@ enum ManualPage {
       .\\" Written by "lupine --generate man".
       .TH LUPINE 1 "" "lupine \(Help.version)" "User Commands"
       .SH NAME
-      lupine \\- request a URL, or send malformed requests to your own server
+      lupine \\- request a URL, or test your own server
       .SH SYNOPSIS
       .B lupine
       .RI [ OPTIONS ]
       .I URL
-      .br
-      .B lupine fuzz
-      .RI [ OPTIONS ]
-      .I URL
+
+      """
+    for subcommand in InstalledOption.subcommands {
+      page += ".br\n.B lupine \(subcommand.name)\n.RI [ OPTIONS ]\n.I URL\n"
+    }
+    page += """
       .SH DESCRIPTION
       \(escape("lupine requests a URL with HTTP/1.1 and writes the response body to standard output."))
       \(escape("Without a scheme, the URL is http. Its options have the names of curl's where curl has the same option."))
       .PP
       \(escape("lupine fuzz sends malformed requests to a server, and reports invalid responses, hangs and resets."))
+      \(escape("lupine bench measures latencies under load; it belongs to builds with the package trait Bench."))
       .SH OPTIONS
 
       """
@@ -28,7 +31,10 @@ enum ManualPage {
       if let headline = option.headline { page += ".SS \(escape(headline))\n" }
       page += entry(option)
     }
-    page += ".SH OPTIONS OF LUPINE FUZZ\n" + InstalledOption.fuzz.map(entry).joined()
+    for subcommand in InstalledOption.subcommands {
+      page += ".SH OPTIONS OF LUPINE \(subcommand.name.uppercased())\n" + subcommand.options.map(entry).joined()
+      if !subcommand.others.isEmpty { page += ".PP\nThe options above can be given, too.\n" }
+    }
     page += ".SH EXIT STATUS\n"
     for code in ExitCode.allCases {
       page += ".TP\n.B \(code.rawValue)\n\(escape(code.meaning))\n"
