@@ -115,7 +115,8 @@ enum Completions {
   }
 
   private static func fishLines(_ subcommand: InstalledOption.Subcommand) -> String {
-    let start = "complete -c lupine -n __fish_use_subcommand -a \(subcommand.name) -d \(fishQuoted(subcommand.summary))\n"
+    let start =
+      "complete -c lupine -n __fish_use_subcommand -a \(subcommand.name) -d \(fishQuoted(subcommand.summary))\n"
     return start
       + (subcommand.options + subcommand.others).map { fishLine($0, "__fish_seen_subcommand_from \(subcommand.name)") }
       .joined(separator: "\n")

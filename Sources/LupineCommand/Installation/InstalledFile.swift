@@ -58,14 +58,17 @@ struct InstalledOption {
     /// The options of `lupine bench` that a single request doesn't have.
     private static let bench = BenchOptions.Name.allCases.map { name in
       InstalledOption(
-        name: name.rawValue, letter: nil, valueName: name.form.valueName, summary: name.form.summary.joined(separator: " "),
+        name: name.rawValue, letter: nil, valueName: name.form.valueName,
+        summary: name.form.summary.joined(separator: " "),
         headline: nil)
     }
   #endif
 
   /// The subcommands of this build.
   static var subcommands: [Subcommand] {
-    var all = [Subcommand(name: "fuzz", summary: "send malformed requests to your own server", options: fuzz, others: [])]
+    var all = [
+      Subcommand(name: "fuzz", summary: "send malformed requests to your own server", options: fuzz, others: [])
+    ]
     #if Bench
       let others = transfer.filter { option in !bench.contains { $0.name == option.name } }
       all.append(Subcommand(name: "bench", summary: "measure a server under load", options: bench, others: others))
