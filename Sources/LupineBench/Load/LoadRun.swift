@@ -83,55 +83,48 @@
     // MARK: Arrivals
 
     fileprivate enum Arrival {
-      case send(scenario: Int, number: Int, isMeasured: Bool)
+      case send(SentRequest)
       case skip
       case end
+    }
+
+    fileprivate struct SentRequest {
+      /// The index of its scenario.
+      let scenario: Int
+      /// The number of arrivals before.
+      let number: Int
+      let due: Instant
+      /// When the generator sent it.
+      let time: Instant
+      let isMeasured: Bool
     }
 
     /// Sends the next request, or counts it as not sent if too many are in flight. Returns false if the load is over.
     @discardableResult
     private func launchNext(due: Instant) -> Bool {
-      let arrival = state.withLock { $0.arrive(due, test.plan) }
-      switch arrival {
+      let now = Instant.now
+      switch state.withLock({ $0.arrive(due, now, test.plan) }) {
       case .end: return false
       case .skip: return true
-      case .send(let scenario, let number, let isMeasured):
-        launch(scenario, number, due: due, isMeasured)
+      case .send(let request):
+        launch(request)
         return true
       }
     }
 
-    private func launch(_ index: Int, _ number: Int, due: Instant, _ isMeasured: Bool) {
-      switch test.scenarios[index].work {
-      case .requests(let request, let engine):
-        let next = request(number)
-        let sent = sendingNow(due, isMeasured)
-        engine.submit(
-          next,
-          to: OutcomeSink { result, end in
-            self.finish(Sample(scenario: index, due: due, sent: sent, end: end, result: result), isMeasured)
-          })
-      case .code(let run):
-        let sent = sendingNow(due, isMeasured)
-        Task {
-          let result: Result<Scenario.Outcome, Sample.Failure>
-          do { result = .success(try await run(number)) } catch { result = .failure(Sample.Failure(error)) }
-          self.finish(Sample(scenario: index, due: due, sent: sent, end: .now, result: result), isMeasured)
-        }
-      }
+    private func launch(_ request: SentRequest) {
+      test.scenarios[request.scenario].start(request.number) { self.finish(request, $0, at: $1) }
     }
 
-    private func sendingNow(_ due: Instant, _ isMeasured: Bool) -> Instant {
-      let now = Instant.now
-      if isMeasured { state.withLock { $0.measurements.noteSent(now - due) } }
-      return now
-    }
-
-    private func finish(_ sample: Sample, _ isMeasured: Bool) {
+    private func finish(
+      _ request: SentRequest, _ result: Result<Scenario.Outcome, Sample.Failure>, at end: Instant
+    ) {
       state.withLock { state in
         guard !state.isOver else { return }
         state.inFlight -= 1
-        if isMeasured { state.measurements.add(sample) }
+        guard request.isMeasured else { return }
+        state.measurements.add(
+          Sample(scenario: request.scenario, due: request.due, sent: request.time, end: end, result: result))
       }
       if case .closed = test.plan.loop { launchNext(due: .now) }
     }
@@ -170,7 +163,7 @@
   }
 
   extension LoadRun.State {
-    fileprivate mutating func arrive(_ due: Instant, _ plan: LoadPlan) -> LoadRun.Arrival {
+    fileprivate mutating func arrive(_ due: Instant, _ now: Instant, _ plan: LoadPlan) -> LoadRun.Arrival {
       guard !isStopped, !isOver else { return .end }
       if case .closed = plan.loop, due >= end { return .end }
       let isMeasured = due >= measuredFrom
@@ -185,9 +178,12 @@
         if isMeasured { measurements.noteUnsent() }
         return .skip
       }
+      if isMeasured { measurements.noteSent(now - due) }
       inFlight += 1
       defer { arrivals += 1 }
-      return .send(scenario: rotation.next(), number: arrivals, isMeasured: isMeasured)
+      return .send(
+        LoadRun.SentRequest(
+          scenario: rotation.next(), number: arrivals, due: due, time: now, isMeasured: isMeasured))
     }
   }
 
@@ -222,36 +218,6 @@
     mutating func advance(_ now: Instant) {
       previous = now
       while next <= now { next = next + .seconds(1) }
-    }
-  }
-
-  /// Receives a response, of which only the status and the measurements are kept.
-  ///
-  /// Unchecked, because only the thread of the exchange's loop accesses the status.
-  private final class OutcomeSink: ResponseSink, @unchecked Sendable {
-    private var status: Int?
-    private let done: @Sendable (Result<Scenario.Outcome, Sample.Failure>, _ end: Instant) -> Void
-
-    init(_ done: @escaping @Sendable (Result<Scenario.Outcome, Sample.Failure>, _ end: Instant) -> Void) {
-      self.done = done
-    }
-
-    func receive(head: ResponseHead) -> BodyDisposition {
-      status = head.status
-      return .deliver
-    }
-
-    func receive(body bytes: borrowing Span<UInt8>) {}
-
-    func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
-      let end = metrics.end ?? .now
-      switch result {
-      case .success:
-        done(
-          .success(Scenario.Outcome(status: status ?? 0, receivedBytes: metrics.decodedBodyBytes, metrics: [metrics])),
-          end)
-      case .failure(let error): done(.failure(Sample.Failure(error)), end)
-      }
     }
   }
 #endif

@@ -67,6 +67,53 @@
     }
   }
 
+  extension Scenario {
+    /// Starts the scenario for one arrival. `done` is called once with the result and the time of the end, on any thread.
+    func start(
+      _ number: Int, done: @escaping @Sendable (Result<Outcome, Sample.Failure>, _ end: Instant) -> Void
+    ) {
+      switch work {
+      case .requests(let request, let engine): engine.submit(request(number), to: OutcomeSink(done))
+      case .code(let run):
+        Task {
+          let result: Result<Outcome, Sample.Failure>
+          do { result = .success(try await run(number)) } catch { result = .failure(Sample.Failure(error)) }
+          done(result, .now)
+        }
+      }
+    }
+  }
+
+  /// Receives a response, of which only the status and the measurements are kept.
+  ///
+  /// Unchecked, because only the thread of the exchange's loop accesses the status.
+  private final class OutcomeSink: ResponseSink, @unchecked Sendable {
+    private var status: Int?
+    private let done: @Sendable (Result<Scenario.Outcome, Sample.Failure>, _ end: Instant) -> Void
+
+    init(_ done: @escaping @Sendable (Result<Scenario.Outcome, Sample.Failure>, _ end: Instant) -> Void) {
+      self.done = done
+    }
+
+    func receive(head: ResponseHead) -> BodyDisposition {
+      status = head.status
+      return .deliver
+    }
+
+    func receive(body bytes: borrowing Span<UInt8>) {}
+
+    func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
+      let end = metrics.end ?? .now
+      switch result {
+      case .success:
+        done(
+          .success(Scenario.Outcome(status: status ?? 0, receivedBytes: metrics.decodedBodyBytes, metrics: [metrics])),
+          end)
+      case .failure(let error): done(.failure(Sample.Failure(error)), end)
+      }
+    }
+  }
+
   /// Assigns arrivals to scenarios by their weights, evenly interleaved: of weights 3 and 1, each four arrivals contain the second
   /// scenario once.
   struct ScenarioRotation {

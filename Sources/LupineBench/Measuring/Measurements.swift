@@ -44,7 +44,7 @@
     /// The number of requests that were due but never sent, because too many were in flight.
     private(set) var unsentCount = 0
     private(set) var openedConnections = 0
-    private(set) var seconds: [SecondRow] = []
+    fileprivate(set) var seconds: [SecondRow] = []
     /// The latencies since due of the current second.
     private var second = LatencyHistogram()
     private var before = SecondRow.Counts()
@@ -93,6 +93,11 @@
       second.removeAll()
       return latencies
     }
+  }
+
+  extension Measurements {
+    /// Removes the row of the last second and returns it, for tests without an end, whose rows would fill the memory.
+    mutating func takeLastSecond() -> SecondRow? { seconds.popLast() }
   }
 
   /// The numbers of one second of a test.

@@ -21,6 +21,7 @@
       case json, csv, hgrm, hlog, prometheus, junit, html
       case failIf = "fail-if"
       case upTo = "up-to"
+      case locust = "locust-master"
       case quiet
 
       /// The name of the option's value (nil if it takes none), and its help text.
@@ -56,6 +57,11 @@
         case .html: ("FILE", ["writes a page with diagrams"])
         case .failIf: ("CONDITION", ["fails if, for example, 'p99>50ms', 'errors>0.1%', 'rate<900'; repeatable"])
         case .upTo: ("NUMBER", ["the highest rate of lupine bench search; 100000 by default"])
+        case .locust:
+          (
+            "HOST:PORT",
+            ["works for a Locust master: each of its users is --rate requests per second, 1 by", "default"]
+          )
         case .quiet: (nil, ["shows no progress"])
         }
       }
@@ -78,6 +84,8 @@
     var paths: [Name: String] = [:]
     var objectives: [Objective] = []
     var rateMax = 100_000.0
+    /// The host and the port of a Locust master, or nil for a test of this process.
+    var locustMaster: (host: String, port: UInt16)?
     var isQuiet = false
     /// The arguments that aren't options of `lupine bench`: the URL and the options of its request.
     var rest: [String] = []
@@ -133,6 +141,7 @@
         }
         objectives.append(objective)
       case .upTo: rateMax = try Self.rate(value, name)
+      case .locust: locustMaster = try Self.address(value)
       case .quiet: isQuiet = true
       }
     }
@@ -158,6 +167,15 @@
         throw .benchUsage("--\(name.rawValue) takes \(range.lowerBound) to \(range.upperBound), not \"\(text)\"")
       }
       return number
+    }
+
+    /// Parses HOST or HOST:PORT. The port is 5557 by default, as in Locust.
+    private static func address(_ text: String) throws(CommandError) -> (host: String, port: UInt16) {
+      let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+      guard let port = parts.count == 2 ? UInt16(parts[1]) : 5557, parts.count <= 2, !parts[0].isEmpty, port > 0 else {
+        throw .benchUsage("--locust-master takes HOST:PORT, not \"\(text)\"")
+      }
+      return (parts[0], port)
     }
 
     private static func rate(_ text: String, _ name: Name) throws(CommandError) -> Double {

@@ -26,6 +26,10 @@
       let options = try BenchOptions(arguments)
       let setup = try Setup(options)
       let log = options.paths[.hlog].map { Output(path: $0) }
+      if let (host, port) = options.locustMaster {
+        try await setup.work(for: host, port, ratePerUser: options.rate ?? 1, log)
+        return .success
+      }
       let display = options.isQuiet ? nil : BenchDisplay()
       let report = try await setup.run(options.plan) { progress in
         display?.show(progress)
@@ -87,6 +91,27 @@
             .other, "the engine can't start (\(error)). Raise the descriptor and process limits (ulimit -n, -u).")
         }
         scenarios = try BenchRequests.scenarios(options, try EngineRequest(request, to: uri), on: engine)
+      }
+
+      /// Works for a Locust master until it sends `quit`.
+      func work(for host: String, _ port: UInt16, ratePerUser: Double, _ log: Output?) async throws(CommandError) {
+        let worker: LocustWorker
+        do {
+          worker = try LocustWorker(masterHost: host, port: port, scenarios, ratePerUser: ratePerUser)
+        } catch {
+          throw .benchUsage("--locust-master \(host) is no host (\(error))")
+        }
+        var run = worker
+        run.onEvent = { StandardError.write("locust: \($0)\n".printableLines) }
+        try log?.write(LoadProgress.histogramLogHeader(startTime: Self.now))
+        run.onSecond = { progress in try? log?.write(progress.histogramLogLine) }
+        do throws(SystemError) {
+          try await run.run()
+        } catch {
+          throw CommandError(
+            .other, "the worker can't start (\(error)). Raise the descriptor and process limits (ulimit -n, -u).")
+        }
+        try log?.close()
       }
 
       func run(

@@ -1,0 +1,311 @@
+// LocustWorker: a worker of a Locust master, whose users are requests per second.
+
+#if Bench
+  internal import Glibc
+  public import LupineEngine
+  internal import Synchronization
+
+  /// A worker of Locust's master: it sends as many requests as the master has users, and reports their latencies to the master.
+  ///
+  /// Each user stands for a fixed rate in an open loop, like a Locust user with `wait_time = constant_throughput(rate)`. The latencies
+  /// are those since due. Locust rounds them to whole milliseconds and two significant digits; `onSecond` receives exact ones.
+  public struct LocustWorker: Sendable {
+    /// The master's host and port.
+    public let master: Origin
+    /// The scenarios, with their shares of all arrivals. At least one.
+    public let scenarios: [Scenario]
+    /// The requests per second of one user.
+    public let ratePerUser: Double
+    /// Called after each second in which requests ended, on the thread that sends. Does nothing by default.
+    public var onSecond: @Sendable (LoadProgress) -> Void = { _ in }
+    /// Called when the connection to the master opens, breaks or is opened again, with a line of text. Does nothing by default.
+    public var onEvent: @Sendable (String) -> Void = { _ in }
+
+    /// Creates a worker. The port of Locust's master is 5557 by default.
+    public init(masterHost: String, port: UInt16 = 5557, _ scenarios: [Scenario], ratePerUser: Double = 1)
+      throws(URIError)
+    {
+      precondition(!scenarios.isEmpty && ratePerUser > 0, "a worker needs a scenario and a rate")
+      let host = masterHost.contains(":") && !masterHost.hasPrefix("[") ? "[\(masterHost)]" : masterHost
+      // The engine's raw streams are named by https origins. No TLS is started.
+      master = try URI("https://\(host):\(port)/").origin
+      (self.scenarios, self.ratePerUser) = (scenarios, ratePerUser)
+    }
+
+    /// Works until the master sends `quit` or the task is cancelled.
+    ///
+    /// - Throws: `SystemError` if the system has no descriptors or threads left.
+    public func run() async throws(SystemError) {
+      let run = try LocustRun(self)
+      let result: Result<Void, SystemError> = await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+          do throws(SystemError) {
+            try Thread.start(name: "lupine-bench") {
+              run.run()
+              continuation.resume(returning: .success(()))
+            }
+          } catch {
+            continuation.resume(returning: .failure(error))
+          }
+        }
+      } onCancel: {
+        run.end()
+      }
+      try result.get()
+    }
+  }
+
+  /// One run of a worker: the thread that sends, and the connection to the master.
+  private final class LocustRun: Sendable {
+    fileprivate struct State {
+      var dialog: LocustWorkerState
+      var statistics: LocustStatistics
+      var measurements: Measurements
+      var rotation: ScenarioRotation
+      var arrivals = 0
+      var inFlight = 0
+      var rate = 0.0
+      var nextDue = Instant.now
+      var connection: MasterConnection?
+      var isEnded = false
+    }
+
+    /// The pause before a lost connection is opened again: 1 s.
+    private static let reconnectPause = Duration.seconds(1)
+    /// The longest sleep, so that a changed rate takes effect soon: 5 ms.
+    private static let sleepMax = Duration.milliseconds(5)
+
+    private let worker: LocustWorker
+    private let engine: Engine
+    private let identity: String
+    private let state: Mutex<State>
+
+    init(_ worker: LocustWorker) throws(SystemError) {
+      self.worker = worker
+      engine = try Engine()
+      var random = SystemRandomNumberGenerator()
+      identity = "lupine_" + String(random.next(), radix: 16) + String(random.next(), radix: 16)
+      let names = worker.scenarios.map(\.name)
+      state = Mutex(
+        State(
+          dialog: LocustWorkerState(now: Self.seconds()),
+          statistics: LocustStatistics(names: names, start: Self.seconds()),
+          measurements: Measurements(scenarioCount: names.count),
+          rotation: ScenarioRotation(weights: worker.scenarios.map(\.weight))))
+    }
+
+    func end() { state.withLock { $0.isEnded = true } }
+
+    func run() {
+      let start = Instant.now
+      var (nextTick, nextConnect, second) = (start, start, start)
+      var usage = ProcessUsage.ofGenerator(now: start)
+      while true {
+        let now = Instant.now
+        let (isEnded, isConnected) = state.withLock { ($0.isEnded, $0.connection != nil) }
+        if isEnded { break }
+        if !isConnected, now >= nextConnect {
+          nextConnect = now + Self.reconnectPause
+          connect()
+        }
+        while let request = state.withLock({ $0.takeDue(now) }) { launch(request) }
+        if now >= nextTick {
+          let current = ProcessUsage.ofGenerator(now: now)
+          let share = usage.flatMap { earlier in current?.share(since: earlier) }
+          usage = current
+          endSecond(now, length: now - second, since: start)
+          second = now
+          nextTick = now + .seconds(1)
+          perform(
+            state.withLock {
+              $0.connection == nil
+                ? []
+                : $0.dialog.tick(
+                  now: Self.seconds(), cores: share?.cores ?? 0, residentBytes: share?.residentBytes ?? 0)
+            })
+        }
+        let due = state.withLock { $0.rate > 0 ? $0.nextDue : nil }
+        Thread.sleep(until: min(now + Self.sleepMax, nextTick, due ?? nextTick))
+      }
+      state.withLock { $0.connection.take() }?.close()
+    }
+
+    private func endSecond(_ now: Instant, length: Duration, since start: Instant) {
+      let progress: LoadProgress? = state.withLock { state in
+        guard state.inFlight > 0 || state.rate > 0 else { return nil }
+        let (rate, inFlight) = (state.rate, state.inFlight)
+        let latencies = state.measurements.endSecond(
+          at: now - start, length: length, target: rate, inFlight: inFlight, usage: nil, watched: nil)
+        let row = state.measurements.takeLastSecond()
+        return LoadProgress(
+          time: now - start, duration: .zero, target: rate, rate: row?.rate ?? 0, inFlight: inFlight,
+          completed: state.measurements.all.completed, errors: state.measurements.all.errorCount, unsent: 0,
+          length: length, latencies: latencies)
+      }
+      if let progress { worker.onSecond(progress) }
+    }
+
+    // MARK: Requests
+
+    private func launch(_ request: (scenario: Int, number: Int, due: Instant)) {
+      let sent = Instant.now
+      worker.scenarios[request.scenario].start(request.number) { result, end in
+        let sample = Sample(scenario: request.scenario, due: request.due, sent: sent, end: end, result: result)
+        self.state.withLock { state in
+          state.inFlight -= 1
+          state.measurements.add(sample)
+          state.statistics.add(sample, at: Self.seconds())
+        }
+      }
+    }
+
+    // MARK: The master
+
+    private func connect() {
+      let connection = MasterConnection(identity: identity)
+      state.withLock { $0.connection = connection }
+      connection.open(
+        on: engine, to: worker.master,
+        onReady: { self.perform(self.state.withLock { $0.dialog.connected(now: Self.seconds()) }) },
+        onMessage: { self.receive($0) },
+        onEnd: { reason in
+          let isEnded = self.state.withLock { state in
+            if state.connection === connection { state.connection = nil }
+            return state.isEnded
+          }
+          guard !isEnded else { return }
+          self.worker.onEvent("the connection to \(self.worker.master.authority) ended (\(reason)); trying again")
+        })
+    }
+
+    private func receive(_ message: [UInt8]) {
+      guard case .array(let parts)? = MessagePack(message), parts.count == 3, case .text(let type) = parts[0] else {
+        return
+      }
+      if type == "ack" { worker.onEvent("joined the master \(worker.master.authority)") }
+      perform(state.withLock { $0.dialog.receive(type, parts[1], now: Self.seconds()) })
+    }
+
+    private func perform(_ actions: [LocustWorkerState.Action]) {
+      for action in actions {
+        switch action {
+        case .send(let type, let data): send(type, data)
+        case .report: send("stats", state.withLock { $0.statistics.report(users: $0.dialog.users) })
+        case .setUsers(let users):
+          let count = users.values.reduce(0, +)
+          worker.onEvent("\(count) users")
+          let rate = Double(count) * worker.ratePerUser
+          state.withLock { $0.setRate(rate, now: .now) }
+        case .reconnect: state.withLock { $0.connection.take() }?.close()
+        case .end: end()
+        }
+      }
+    }
+
+    private func send(_ type: String, _ data: MessagePack) {
+      var bytes: [UInt8] = []
+      MessagePack.array([.text(type), data, .text(identity)]).encode(into: &bytes)
+      state.withLock { $0.connection }?.send(bytes)
+    }
+
+    /// The time in seconds since 1970.
+    private static func seconds() -> Double {
+      var time = timespec()
+      // SAFETY: the structure is valid during the call, which initializes it.
+      clock_gettime(CLOCK_REALTIME, &time)
+      return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+  }
+
+  extension LocustRun.State {
+    /// Returns the next request that is due, or nil if there is none yet.
+    fileprivate mutating func takeDue(_ now: Instant) -> (scenario: Int, number: Int, due: Instant)? {
+      guard rate > 0, nextDue <= now else { return nil }
+      let due = nextDue
+      nextDue = due + .seconds(1 / rate)
+      inFlight += 1
+      defer { arrivals += 1 }
+      return (rotation.next(), arrivals, due)
+    }
+
+    /// Changes the rate. The next request is due at once if none was due before.
+    fileprivate mutating func setRate(_ rate: Double, now: Instant) {
+      if self.rate == 0 || nextDue > now + .seconds(1 / max(rate, 1e-9)) { nextDue = now }
+      self.rate = rate
+    }
+  }
+
+  /// The connection to the master: ZMTP on a raw stream of the engine.
+  private final class MasterConnection: StreamSink {
+    private struct State {
+      var zmtp = ZMTP()
+      var writer: BodyWriter?
+      var handle: StreamHandle?
+      var onReady: (@Sendable () -> Void)?
+      var onMessage: (@Sendable ([UInt8]) -> Void)?
+      var onEnd: (@Sendable (String) -> Void)?
+    }
+
+    private let identity: String
+    private let state = Mutex(State())
+
+    init(identity: String) { self.identity = identity }
+
+    func open(
+      on engine: Engine, to master: Origin, onReady: @escaping @Sendable () -> Void,
+      onMessage: @escaping @Sendable ([UInt8]) -> Void, onEnd: @escaping @Sendable (String) -> Void
+    ) {
+      state.withLock { ($0.onReady, $0.onMessage, $0.onEnd) = (onReady, onMessage, onEnd) }
+      var settings = ConnectionSettings()
+      settings.proxy = ProxySettings.none
+      let handle = engine.openStream(
+        to: master, settings, identity: nil, timeouts: Timeouts(everyPhase: .seconds(10), total: nil), sink: self)
+      state.withLock { $0.handle = handle }
+      // Messages of the master are short, and are processed as they arrive.
+      handle.extendWindow(by: .max)
+    }
+
+    func send(_ message: [UInt8]) {
+      let writer = state.withLock { $0.zmtp.isReady ? $0.writer : nil }
+      writer?.post(ZMTP.message(message))
+    }
+
+    func close() { state.withLock { $0.handle }?.cancel() }
+
+    func connected(_ writer: BodyWriter) {
+      state.withLock { $0.writer = writer }
+      writer.post(ZMTP.greeting + ZMTP.ready(identity: identity))
+    }
+
+    func receive(body bytes: borrowing Span<UInt8>) {
+      var copy: [UInt8] = []
+      copy.append(copying: bytes, 0..<bytes.count)
+      let (messages, onReady, onMessage) = state.withLock {
+        state -> ([[UInt8]]?, (@Sendable () -> Void)?, (@Sendable ([UInt8]) -> Void)?) in
+        let wasReady = state.zmtp.isReady
+        let messages = try? state.zmtp.receive(copy)
+        return (messages, !wasReady && state.zmtp.isReady ? state.onReady : nil, state.onMessage)
+      }
+      guard let messages else { return close() }
+      onReady?()
+      for message in messages { onMessage?(message) }
+    }
+
+    func sent(byteCount: UInt64) {}
+
+    func receivedEnd() { close() }
+
+    func secured() {}
+
+    func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
+      let onEnd = state.withLock { state in
+        (state.onReady, state.onMessage, state.handle) = (nil, nil, nil)
+        return state.onEnd.take()
+      }
+      switch result {
+      case .success: onEnd?("closed")
+      case .failure(let error): onEnd?("\(error.code)")
+      }
+    }
+  }
+#endif
