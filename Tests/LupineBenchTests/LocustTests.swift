@@ -104,6 +104,9 @@
       #expect(types(worker.receive("spawn", spawn(99, 1), now: 12)) == ["spawning"])
       #expect(types(worker.receive("spawn", spawn(100, 1), now: 12)) == ["spawning"])
       #expect(types(worker.receive("spawn", spawn(101, 3), now: 13)) == ["spawning", "users 3", "spawning_complete"])
+      // A second connection may be to another master, whose clock differs.
+      #expect(types(worker.connected(now: 13)) == ["users 0", "client_ready"])
+      #expect(types(worker.receive("spawn", spawn(7, 2), now: 13)) == ["spawning", "users 2", "spawning_complete"])
       #expect(types(worker.receive("stop", .null, now: 14)) == ["users 0", "report", "client_stopped", "client_ready"])
       #expect(types(worker.receive("reconnect", .null, now: 15)) == ["reconnect"])
       #expect(worker.receive("heartbeat", .null, now: 15).isEmpty)

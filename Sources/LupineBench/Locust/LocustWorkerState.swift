@@ -38,10 +38,13 @@
 
     init(now: Double) { (lastReport, lastMessage) = (now, now) }
 
-    /// Called when a connection to the master is open.
+    /// Called when a connection to the master is open. If it isn't the first one, the load ends until the master sends users again: it
+    /// may be another master, and the same master distributes its users anew when a worker joins.
     mutating func connected(now: Double) -> [Action] {
-      (isAcknowledged, lastReady, lastMessage) = (false, now, now)
-      return [ready]
+      (isAcknowledged, lastReady, lastMessage, lastSpawn) = (false, now, now, -Double.infinity)
+      let hadUsers = !users.isEmpty
+      (users, phase) = ([:], .ready)
+      return hadUsers ? [.setUsers([:]), ready] : [ready]
     }
 
     /// Called at least every second while connected. `cores` is the use of the processor, where 1 is one core.
