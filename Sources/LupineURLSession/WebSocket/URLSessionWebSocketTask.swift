@@ -157,7 +157,8 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
   /// Waits for the next message. Several calls get messages in the order of the calls.
   ///
   /// If no call waits, up to 256 KiB of messages are kept in memory; then the task stops reading, so that TCP stops the server.
-  /// Pings and the end of the connection are noticed only when the messages before them have been received.
+  /// The end of the connection is reported when the messages before it have been received, or when none was received for 5 seconds.
+  /// Beyond 256 KiB, pings and the end are noticed only when messages have been received.
   ///
   /// - Parameter completionHandler: Called on the delegate queue with the message, or with an error if the connection has ended
   ///   and no message is left.
