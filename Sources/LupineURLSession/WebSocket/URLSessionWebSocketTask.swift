@@ -144,6 +144,10 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     set { channel.timeouts.pingInterval = newValue.map { .seconds($0) } }
   }
 
+  /// Makes the end of the connection wait until all messages before it have been received, however long that takes. For a user that
+  /// receives until the end. Must be called before the task is resumed.
+  package func waitForReceiver() { channel.timeouts.untakenMessages = nil }
+
   /// Sends a message. Messages are sent in the order of the calls.
   ///
   /// - Parameters:
