@@ -253,7 +253,8 @@ let package = Package(
     .testTarget(
       name: "LupineEngineTests",
       dependencies: [
-        "LupineEngine", "LupineWebSocket", "LupineSimulation", "LupineOrigin", "LupineLoopback", "LupineTestSupport",
+        "LupineEngine", "LupineWebSocket", "LupineSimulation", "LupineRandom", "LupineOrigin", "LupineLoopback",
+        "LupineTestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -23,6 +23,13 @@ public struct StubReply: Sendable {
   public var pieceCount = 1
   var ending = Ending.complete
   var hasResponse = true
+  /// The connection that replaces the body, or nil if this is an HTTP response.
+  var webSocket: WebSocket?
+
+  struct WebSocket: Sendable {
+    let subprotocol: String?
+    let serve: @Sendable (StubSocket) async -> Void
+  }
 
   /// Creates a reply with a complete response.
   public init(status: Int = 200, headerFields: [String: String] = [:], body: Data = Data()) {
@@ -55,6 +62,26 @@ public struct StubReply: Sendable {
   /// A reply that redirects to a URL. The session handles it in the same way as a redirect from a server.
   public static func redirect(to url: String, status: Int = 302) -> StubReply {
     StubReply(status: status, headerFields: ["Location": url])
+  }
+
+  /// A reply that accepts a WebSocket connection. Other requests get the status 426 (Upgrade Required).
+  ///
+  /// ```swift
+  /// stubs.reply(to: .get("/chat"), with: .webSocket { socket in
+  ///   for await message in socket.messages { socket.send(message) }
+  /// })
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - protocol: The subprotocol that the stub chooses, or nil for none. The client fails if it hasn't offered the subprotocol.
+  ///   - serve: Exchanges messages with the client. Called in a new task. When it returns, the connection is closed with the code
+  ///     1000, unless it was closed before.
+  public static func webSocket(
+    protocol: String? = nil, serve: @escaping @Sendable (StubSocket) async -> Void
+  ) -> StubReply {
+    var reply = StubReply(status: 426, headerFields: ["Upgrade": "websocket", "Connection": "Upgrade"])
+    reply.webSocket = WebSocket(subprotocol: `protocol`, serve: serve)
+    return reply
   }
 
   /// A reply without a response: the task fails with `error`.

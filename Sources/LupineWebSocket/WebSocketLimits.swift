@@ -28,6 +28,9 @@ package struct WebSocketTimeouts: Sendable, Equatable {
   package var pingInterval: Duration?
   /// The time for the answer to such a ping. 20 s by default, as in the `websockets` library.
   package var pong = Duration.seconds(20)
+  /// The time for which the end of the connection isn't reported while its user takes none of the messages before it. A user that
+  /// only sends is therefore notified too. 5 s by default, like `close`. Nil for no limit.
+  package var untakenMessages: Duration? = .seconds(5)
 
   package init() {}
 }

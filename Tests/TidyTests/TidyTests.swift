@@ -154,6 +154,7 @@ import Testing
         "Sources/Lupine/Multipart/MultipartUpload.swift": 1,
         "Sources/Lupine/Retrying/RetryPolicy.swift": 2,
         "Sources/Lupine/Trust/ServerTrustEvaluation.swift": 1,
+        "Sources/Lupine/WebSockets/WebSocketRequest.swift": 1,
         "Sources/LupineTesting/Recording.swift": 1,
         "Sources/LupineTesting/StubProtocol.swift": 1,
         "Sources/LupineCookies/HTTPCookie.swift": 1,

@@ -224,14 +224,17 @@ public class Request: @unchecked Sendable {
     return self
   }
 
-  /// Cancels the request. Calls `note` while holding the lock. `isFirst` is true if this call cancels the request, and false if the
-  /// request was already cancelled or has finished. `isRunning` is true if the request's task is running.
-  func cancel(noting note: (_ isFirst: Bool, _ isRunning: Bool) -> Void) {
+  /// Cancels the request, so that it fails with `error`, or ends without an error if that is nil. Calls `note` while holding the
+  /// lock. `isFirst` is true if this call cancels the request, and false if the request was already cancelled or has finished.
+  /// `isRunning` is true if the request's task is running.
+  func cancel(
+    with error: AFError? = .explicitlyCancelled, noting note: (_ isFirst: Bool, _ isRunning: Bool) -> Void
+  ) {
     move { state in
       let (isFirst, task) = (state.state.canTransition(to: .cancelled), state.runningTask)
       note(isFirst, task != nil)
       guard isFirst else { return nil }
-      state.error = state.error ?? .explicitlyCancelled
+      state.error = state.error ?? error
       switch state.stage {
       // Ends the attempt, so that no other thread continues it.
       case .unbuilt, .building, .waiting: state.stage = .completing(pendingRetry: nil)

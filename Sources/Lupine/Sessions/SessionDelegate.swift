@@ -7,7 +7,9 @@ import Synchronization
 // Unchecked because the class is open. All state is constant or protected by the Mutex.
 /// The delegate that passes the events of a ``Session``'s tasks to the session's requests and monitors. Its methods are called on
 /// the session's root queue. A subclass that overrides a method must call `super`.
-open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
+open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, URLSessionWebSocketDelegate,
+  @unchecked Sendable
+{
   private struct Wiring {
     weak var session: Session?
     var eventMonitor: CompositeEventMonitor?
@@ -216,6 +218,19 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     monitors?.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location)
     (downloadTask.request as? DownloadRequest)?.didFinishDownloading(using: downloadTask, to: location, fileManager)
   }
+
+  // MARK: URLSessionWebSocketDelegate
+
+  /// Notifies the task's request that its connection is open.
+  open func urlSession(
+    _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
+  ) { (webSocketTask.request as? WebSocketRequest)?.didConnect(protocol: `protocol`) }
+
+  /// Notifies the task's request that the server has closed the connection.
+  open func urlSession(
+    _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
+    didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?
+  ) { (webSocketTask.request as? WebSocketRequest)?.didDisconnect(closeCode: closeCode, reason: reason) }
 }
 
 // The delegate restores background tasks itself, in `attach(to:)`.

@@ -42,7 +42,7 @@ public final class BodyWriter: Sendable {
   /// Notifies the event loop that bytes were written or that the body has ended. Called only if the event loop is waiting for this.
   private let notify: @Sendable () -> Void
 
-  init(notify: @escaping @Sendable () -> Void) {
+  package init(notify: @escaping @Sendable () -> Void) {
     self.notify = notify
   }
 
@@ -116,7 +116,7 @@ public final class BodyWriter: Sendable {
   // MARK: The loop's side
 
   /// The result of `takeBuffered`: bytes, no bytes at present, or the end of the body.
-  enum Taken {
+  package enum Taken {
     case bytes([UInt8])
     /// The buffer is empty. `notify` is called when bytes are written or the body ends.
     case nothing
@@ -125,7 +125,7 @@ public final class BodyWriter: Sendable {
 
   /// Removes all buffered bytes and returns them. If there are none, returns `.nothing` or, at the end of the body, `.end`. Throws
   /// the producer's error if the producer failed.
-  func takeBuffered() throws -> Taken {
+  package func takeBuffered() throws -> Taken {
     let (taken, writers) = try state.withLock { state -> (Taken, [Waiter]) in
       guard state.buffered.isEmpty else {
         var bytes: [UInt8] = []
@@ -147,7 +147,7 @@ public final class BodyWriter: Sendable {
   }
 
   /// Ends the body because the exchange has ended. Resumes the waiting calls of `write` and performs the action set by `onAbandon`.
-  func abandon() {
+  package func abandon() {
     let (writers, onAbandon) = state.withLock { state in
       state.ending = .abandoned
       state.buffered = []

@@ -31,7 +31,8 @@ package final class WebSocketChannel: Sendable {
     var extendWindow: @Sendable (Int) -> Void
     /// Closes the connection, because the server hasn't done so in time.
     var close: @Sendable () -> Void
-    /// Called once, when the connection has ended and all received messages have been parsed.
+    /// Called once, when the connection has ended and all received messages have been parsed and taken, or if no message is taken
+    /// for `WebSocketTimeouts.untakenMessages`.
     var onEnd: @Sendable (Ending) -> Void
 
     package init(
@@ -84,7 +85,7 @@ package final class WebSocketChannel: Sendable {
   package func ping(completion: @escaping Completion) { perform { $0.ping(completion) } }
 
   /// Calls `receiver` with the next message. Several calls get the messages in their order.
-  package func receive(_ receiver: @escaping Receiver) { perform { $0.receive(receiver) } }
+  package func receive(_ receiver: @escaping Receiver) { perform { $0.receive(receiver, at: timer.now()) } }
 
   /// Sends a Close frame and discards the messages that haven't been taken. The connection ends when the server answers, or after
   /// `WebSocketTimeouts.close`. Returns false if the connection isn't open.
@@ -133,7 +134,7 @@ package final class WebSocketChannel: Sendable {
   }
 
   /// Called when the connection has ended, for whatever reason, and no more bytes follow.
-  package func transportEnded() { perform { $0.transportEnded() } }
+  package func transportEnded() { perform { $0.transportEnded(at: timer.now()) } }
 
   // MARK: Actions
 

@@ -60,6 +60,10 @@ struct WebSocketChannelState: ~Copyable, Sendable {
   private var ending: Ending?
   /// The server's violation of the protocol, which ends the connection when the caller has processed the messages before it.
   private var pendingError: WebSocketError?
+  /// The end that the owner hasn't been notified of, because messages before it haven't been taken.
+  private var heldEnding: Ending?
+  /// The time at which the owner is notified of `heldEnding` even if no further message has been taken.
+  private var heldEndingDeadline: ContinuousClock.Instant?
   private(set) var transport: WebSocketChannel.Transport?
 
   private var actions: [Action] = []
@@ -141,6 +145,7 @@ struct WebSocketChannelState: ~Copyable, Sendable {
     (messages, takenCount, unreadBytes) = ([], 0, 0)
     failSends()
     endReceivers()
+    reportEnding(at: now)
     parseInput(at: now)
   }
 
@@ -175,7 +180,7 @@ struct WebSocketChannelState: ~Copyable, Sendable {
     parseInput(at: now)
   }
 
-  mutating func receive(_ receiver: @escaping Receiver) {
+  mutating func receive(_ receiver: @escaping Receiver, at now: ContinuousClock.Instant) {
     if takenCount < messages.count {
       let message = messages[takenCount]
       takenCount += 1
@@ -185,14 +190,15 @@ struct WebSocketChannelState: ~Copyable, Sendable {
         takenCount = 0
       }
       actions.append(.deliver(receiver, .success(message)))
+      reportEnding(at: now)
     } else if isDiscarding || ending != nil {
       actions.append(.deliver(receiver, .failure(sendError)))
       return
     } else {
       receivers.append(receiver)
-      if pendingError != nil { return endPending(at: .now) }
+      if pendingError != nil { return endPending(at: now) }
     }
-    if parsedCount < input.count { parseInput(at: .now) }
+    if parsedCount < input.count { parseInput(at: now) }
   }
 
   mutating func receive(_ bytes: borrowing Span<UInt8>, at now: ContinuousClock.Instant) {
@@ -267,18 +273,22 @@ struct WebSocketChannelState: ~Copyable, Sendable {
 
   // MARK: Ending
 
-  mutating func transportEnded() {
+  mutating func transportEnded(at now: ContinuousClock.Instant) {
     hasTransportEnded = true
-    timer?.cancel()
-    if pendingError != nil { endPending(at: .now) }
+    if pendingError != nil { endPending(at: now) }
     failSends()
-    if input.isEmpty || connection == nil { end(.lost, at: .now) }
+    if input.isEmpty || connection == nil { end(.lost, at: now) }
     deadlines = nil
+    if nextDeadline == nil {
+      timer?.cancel()
+      (timer, timerDeadline) = (nil, nil)
+    }
   }
 
-  var nextDeadline: ContinuousClock.Instant? { deadlines?.next }
+  var nextDeadline: ContinuousClock.Instant? { [deadlines?.next, heldEndingDeadline].compactMap(\.self).min() }
 
   mutating func expire(at now: ContinuousClock.Instant) {
+    if let held = heldEndingDeadline, held <= now { notifyOfEnding() }
     switch deadlines?.expire(at: now) {
     case .sendPing: _ = connection?.ping()
     case .pongIsMissing(let limit):
@@ -306,7 +316,19 @@ struct WebSocketChannelState: ~Copyable, Sendable {
     deadlines?.closing(at: now)
     failSends()
     endReceivers()
-    actions.append(.end(ending))
+    heldEnding = ending
+    reportEnding(at: now)
+  }
+
+  /// Notifies the owner of the end as soon as the messages before it have been taken, or after a time without a taken message.
+  private mutating func reportEnding(at now: ContinuousClock.Instant) {
+    guard heldEnding != nil else { return }
+    if messages.isEmpty { notifyOfEnding() } else { heldEndingDeadline = timeouts.untakenMessages.map { now + $0 } }
+  }
+
+  private mutating func notifyOfEnding() {
+    heldEndingDeadline = nil
+    if let ending = heldEnding.take() { actions.append(.end(ending)) }
   }
 
   private mutating func failSends() {

@@ -45,11 +45,17 @@ package struct WebSocketOpening: Sendable {
 
   /// Checks the response to the request.
   package func check(status: Int, _ fields: Fields) throws(WebSocketHandshakeError) -> WebSocketAgreement {
-    // OpenSSL has SHA-1 even in FIPS mode, where it may be used to check data. Without it, no value is accepted.
-    guard let hash = MessageDigest.sha1.hash(Array((handshake.key + WebSocketHandshake.keySuffix).utf8)) else {
-      throw .wrongAccept
-    }
-    return try handshake.check(status: status, expectedAccept: Base64.encode(hash)) { fields.all($0) }
+    guard let accept = Self.accept(forKey: handshake.key) else { throw .wrongAccept }
+    return try handshake.check(status: status, expectedAccept: accept) { fields.all($0) }
+  }
+
+  /// The fields that the client adds to the handshake's request.
+  package var fields: [(name: String, value: String)] { handshake.fields }
+
+  /// The value of Sec-WebSocket-Accept that proves that the server has read `key`. OpenSSL has SHA-1 even in FIPS mode, where it may
+  /// be used to check data. Nil without it, so that no value is accepted.
+  package static func accept(forKey key: String) -> String? {
+    MessageDigest.sha1.hash(Array((key + WebSocketHandshake.keySuffix).utf8)).map { Base64.encode($0) }
   }
 
   /// The fields that only the handshake sets.

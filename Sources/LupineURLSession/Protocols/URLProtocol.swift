@@ -153,7 +153,7 @@ open class URLProtocol: NSObject {
 
   /// Returns the class that answers the task's request. Returns nil if no class does, so that the request is sent over the network.
   static func answering(_ task: URLSessionTask, among types: [URLProtocol.Type]) -> URLProtocol.Type? {
-    let registered = registered.withLock { $0 }
+    let (types, registered) = (task.permitted(types), task.permitted(registered.withLock { $0 }))
     if types.isEmpty, registered.isEmpty { return nil }
     return types.first { $0.canInit(with: task) } ?? registered.last { $0.canInit(with: task) }
   }

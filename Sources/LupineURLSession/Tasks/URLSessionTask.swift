@@ -107,6 +107,9 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     try makeProtocolTransfer(request, in: session) ?? makeTransfer(request, in: session)
   }
 
+  /// Returns those of the URLProtocol classes that may answer the task. All by default.
+  func permitted(_ types: [URLProtocol.Type]) -> [URLProtocol.Type] { types }
+
   /// Whether the task's transfer delivers its events on the delegate queue. If false, it delivers them on the session's file queue.
   var deliversOnDelegateQueue: Bool { true }
 

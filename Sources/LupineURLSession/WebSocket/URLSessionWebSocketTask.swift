@@ -144,6 +144,10 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     set { channel.timeouts.pingInterval = newValue.map { .seconds($0) } }
   }
 
+  /// Makes the end of the connection wait until all messages before it have been received, however long that takes. For a user that
+  /// receives until the end. Must be called before the task is resumed.
+  package func waitForReceiver() { channel.timeouts.untakenMessages = nil }
+
   /// Sends a message. Messages are sent in the order of the calls.
   ///
   /// - Parameters:
@@ -157,7 +161,8 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
   /// Waits for the next message. Several calls get messages in the order of the calls.
   ///
   /// If no call waits, up to 256 KiB of messages are kept in memory; then the task stops reading, so that TCP stops the server.
-  /// Pings and the end of the connection are noticed only when the messages before them have been received.
+  /// The end of the connection is reported when the messages before it have been received, or when none was received for 5 seconds.
+  /// Beyond 256 KiB, pings and the end are noticed only when messages have been received.
   ///
   /// - Parameter completionHandler: Called on the delegate queue with the message, or with an error if the connection has ended
   ///   and no message is left.
@@ -237,6 +242,9 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
       throw URLError(.unsupportedURL, userInfo: [NSLocalizedDescriptionKey: text])
     }
     let request = request.inHTTPForm
+    var offer = request
+    for field in opening.fields { offer.setValue(field.value, forHTTPHeaderField: field.name) }
+    if let answered = try makeProtocolTransfer(offer, in: session) { return answered }
     var converted = try session.client.convert(request)
     if let explicitPriority { converted.priority = explicitPriority }
     opening.prepare(&converted, for: channel)
@@ -245,8 +253,32 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
       windowBytes: session.client.windowBytes, observer: WebSocketObserver(self))
   }
 
+  override func transfer(
+    isRedirectedTo request: URLRequest, by response: HTTPURLResponse,
+    answer: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    // The transfer can't follow a redirect to a ws URL itself, so the request is returned with an http URL. A redirect from wss to
+    // ws is returned unchanged, so that it fails.
+    let isDowngrade = request.url?.scheme?.lowercased() == "ws" && response.url?.scheme?.lowercased() == "https"
+    super.transfer(isRedirectedTo: request, by: response) { chosen in
+      answer(isDowngrade && chosen == request ? chosen : chosen?.inHTTPForm)
+    }
+  }
+
+  override func permitted(_ types: [URLProtocol.Type]) -> [URLProtocol.Type] {
+    types.filter { $0 is any WebSocketProtocol.Type }
+  }
+
+  override var decidesOnResponse: Bool { true }
+
+  override func receive(_ response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
+    answer(receive(handshake: response as? HTTPURLResponse))
+  }
+
+  override func receive(_ body: Data) { channel.receive(bytes: body.span) }
+
   /// Checks the response to the opening handshake. Returns false, and keeps the error, if the server doesn't switch to WebSocket.
-  final func receive(handshake response: HTTPURLResponse?) -> Bool {
+  private func receive(handshake response: HTTPURLResponse?) -> Bool {
     guard let opening, let response else { return false }
     do throws(WebSocketHandshakeError) {
       let agreement = try opening.check(status: response.statusCode, response.fields)

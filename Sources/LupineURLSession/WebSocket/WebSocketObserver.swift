@@ -3,8 +3,7 @@
 import Foundation
 import LupineEngine
 
-/// Passes the events of a transfer to its WebSocket task. Redirects keep the URL's scheme (ws or wss) for the delegate, while the
-/// transfer uses http or https.
+/// Passes the events of a transfer to its WebSocket task.
 final class WebSocketObserver: TransferObserver {
   private let task: URLSessionWebSocketTask
 
@@ -14,12 +13,7 @@ final class WebSocketObserver: TransferObserver {
     isRedirectedTo request: URLRequest, by response: HTTPURLResponse,
     answer: @escaping @Sendable (URLRequest?) -> Void
   ) {
-    // The engine can't follow a redirect to a ws URL itself, so the request is returned with an http URL. A redirect from wss to ws
-    // is returned unchanged, so that it fails.
-    let isDowngrade = request.url?.scheme?.lowercased() == "ws" && response.url?.scheme?.lowercased() == "https"
-    task.transfer(isRedirectedTo: request, by: response) { chosen in
-      answer(isDowngrade && chosen == request ? chosen : chosen?.inHTTPForm)
-    }
+    task.transfer(isRedirectedTo: request, by: response, answer: answer)
   }
 
   func transfer(
@@ -30,10 +24,10 @@ final class WebSocketObserver: TransferObserver {
   var decidesOnResponse: Bool { true }
 
   func transfer(didReceive response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
-    answer(task.receive(handshake: response as? HTTPURLResponse))
+    task.receive(response, answer: answer)
   }
 
-  func transfer(didReceive body: Data) { task.channel.receive(bytes: body.span) }
+  func transfer(didReceive body: Data) { task.receive(body) }
 
   /// Does nothing, because frames aren't the body of a request.
   func transfer(didSend byteCount: Int64) {}
@@ -48,7 +42,7 @@ extension URLRequest {
   var inHTTPForm: URLRequest { withScheme(["ws": "http", "wss": "https"]) }
 
   /// The request with a ws or wss URL in place of an http or https URL.
-  var inWebSocketForm: URLRequest { withScheme(["http": "ws", "https": "wss"]) }
+  package var inWebSocketForm: URLRequest { withScheme(["http": "ws", "https": "wss"]) }
 
   private func withScheme(_ schemes: [String: String]) -> URLRequest {
     guard let url, let scheme = url.scheme, let other = schemes[scheme.lowercased()] else { return self }

@@ -95,10 +95,11 @@ final class ManualTimer: Sendable {
     WebSocketChannel.Timer(now: { self.state.withLock { $0.now } }) { deadline in
       await withCheckedContinuation { continuation in
         let rest = self.state.withLock { state in
-          state.sleepers.append((deadline, continuation))
+          if deadline > state.now { state.sleepers.append((deadline, continuation)) }
           return deadline - state.now
         }
         self.deadlines.record(rest)
+        if rest <= .zero { continuation.resume() }
       }
     }
   }

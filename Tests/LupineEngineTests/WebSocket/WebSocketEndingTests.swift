@@ -22,15 +22,52 @@ struct WebSocketEndingTests {
       frames.record(try socket.next())
     } _: { origin, engine in
       let client = try SocketClient(engine, origin.url)
-      #expect(await client.endings.next() == .closed(close))
       #expect(await client.receive() == .success(.text("a")))
       #expect(await client.receive() == .success(.text("b")))
+      #expect(await client.endings.next() == .closed(close))
       #expect(await client.receive() == .failure(.closed(close)))
       #expect(await client.send(.text("late")) == .closed(close))
       #expect(await client.ping() == .closed(close))
       #expect(await frames.next()??.payload == [0x0f, 0xa0])
       #expect(await frames.next() == .some(nil))
       #expect(await client.ends.next() == .some(nil))
+    }
+  }
+
+  @Test(
+    "the end is reported after the messages before it were taken, or after a time in which none was taken",
+    arguments: [[ServerFrame.close(1001)], [ServerFrame(3)], []])
+  func heldEnding(_ last: [ServerFrame]) async throws {
+    let bytes = ([.text("a"), .text("b"), .text("c")] + last).flatMap(\.bytes)
+    for limit in [nil, Duration.seconds(3)] {
+      let clock = ManualTimer()
+      defer { clock.end() }
+      let events = Recorder<String>()
+      var timeouts = WebSocketTimeouts()
+      timeouts.untakenMessages = limit
+      let channel = WebSocketChannel(limits: WebSocketLimits(), timeouts: timeouts, timer: clock.timer)
+      channel.connect(
+        to: WebSocketChannel.Transport(extendWindow: { _ in }, close: {}, onEnd: { _ in events.record("end") }))
+      channel.open(WebSocketAgreement())
+      channel.receive(bytes: bytes.span)
+      channel.transportEnded()
+      let receive = { channel.receive { events.record((try? $0.get()) == nil ? "failed" : "message") } }
+      receive()
+      events.record("mark")
+      if limit == nil {
+        for _ in 0..<3 { receive() }
+        #expect(await events.first(6) == ["message", "mark", "message", "message", "end", "failed"])
+      } else {
+        // Each taken message restarts the time.
+        clock.advance(by: .seconds(2))
+        receive()
+        clock.advance(by: .seconds(2))
+        events.record("mark")
+        clock.advance(by: .seconds(1))
+        #expect(await events.first(5) == ["message", "mark", "message", "mark", "end"])
+        for _ in 0..<2 { receive() }
+        #expect(await events.first(2) == ["message", "failed"])
+      }
     }
   }
 

@@ -144,9 +144,9 @@ struct WebSocketTaskTests {
       try await withSession(delegate: delegate) { session in
         let task = session.webSocketTask(with: try origin.socketURL())
         task.resume()
+        #expect(try await task.receive().text == "last")
         #expect(await delegate.events.first(4) == ["open -", "close 4321 why", "metrics 1", "end -"])
         #expect(task.closeCode == URLSessionWebSocketTask.CloseCode(rawValue: 4321))
-        #expect(try await task.receive().text == "last")
         await #expect(throws: POSIXError(.ENOTCONN)) { try await task.receive() }
       }
     }
