@@ -38,6 +38,7 @@ let package = Package(
     .executableTarget(name: "cache-cost", dependencies: [lupine], swiftSettings: strict),
     .executableTarget(name: "json-cost", dependencies: [lupine], swiftSettings: strict),
     .executableTarget(name: "lock-waits", dependencies: [lupine, engine], swiftSettings: strict),
+    .executableTarget(name: "paths", dependencies: [lupine], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -33,7 +33,6 @@ final class Fetch: ResponseSink {
   private struct State {
     var disposition = Disposition.undecided
     var handle: ExchangeHandle?
-    var continuation: CheckedContinuation<Outcome, Never>?
   }
 
   /// The request without the credentials that `authentication` adds. The requests that the command sends next are derived from it.
@@ -49,6 +48,7 @@ final class Fetch: ResponseSink {
   /// The WebSocket connection that the request opens, or nil if it opens none.
   private let socket: SocketRun?
   private let state = Mutex(State())
+  private let outcome = Awaited<Outcome>()
 
   init(
     _ request: EngineRequest, as sent: EngineRequest, via proxy: Proxy?, _ options: Options, _ chain: RedirectChain,
@@ -66,22 +66,21 @@ final class Fetch: ResponseSink {
 
   /// Executes the request with the engine, or lets the cache answer it. Returns the outcome.
   func run(on engine: Engine, _ cache: CommandCache?) async -> Outcome {
-    await withCheckedContinuation { continuation in
-      state.withLock { $0.continuation = continuation }
-      let submitted =
-        if let cache {
-          CachedFetch(sent, for: self, cache, on: engine, isVerbose: options.isVerbose).run()
-        } else {
-          engine.submit(sent, to: self, windowBytes: socket == nil ? .max : Self.socketWindowBytes)
-        }
-      // A stored response has already been written.
-      guard let handle = submitted else { return }
+    let submitted =
+      if let cache {
+        CachedFetch(sent, for: self, cache, on: engine, isVerbose: options.isVerbose).run()
+      } else {
+        engine.submit(sent, to: self, windowBytes: socket == nil ? .max : Self.socketWindowBytes)
+      }
+    // Nil if a stored response has already been written.
+    if let handle = submitted {
       let isRefused = state.withLock { state in
         state.handle = handle
         if case .refused = state.disposition { return true } else { return false }
       }
       if isRefused { handle.cancel() }
     }
+    return await outcome.value()
   }
 
   /// The receive window of a WebSocket connection: 256 KiB, as in a session.
@@ -124,7 +123,7 @@ final class Fetch: ResponseSink {
   }
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
-    let (disposition, continuation) = state.withLock { ($0.disposition, $0.continuation) }
+    let disposition = state.withLock { $0.disposition }
     if case .writing(let progress?) = disposition {
       StandardError.write(progress.end(now: .now, width: Terminal.width))
     }
@@ -140,7 +139,7 @@ final class Fetch: ResponseSink {
       case (.exchanging(let socket), .success): socket.result.map { .failure($0) } ?? .success(nil)
       case (.undecided, .success), (.writing, .success): .success(nil)
       }
-    continuation?.resume(returning: Outcome(result: verdict, metrics: metrics))
+    outcome.fill(Outcome(result: verdict, metrics: metrics))
   }
 
   // MARK: Decisions

@@ -136,7 +136,6 @@ import Testing
         "Sources/Alamofire4/Sessions/SessionManager.swift": 2,
         "Sources/Alamofire4/Support/Transferred.swift": 1,
         "Sources/Alamofire4/Trust/ServerTrustPolicy.swift": 1,
-        "Sources/Lupine/Concurrency/Concurrency.swift": 1,
         "Sources/Lupine/Requests/DataRequest.swift": 1,
         "Sources/Lupine/Streams/DataStreamRequest.swift": 1,
         "Sources/Lupine/Downloads/DownloadRequest.swift": 1,
@@ -148,8 +147,7 @@ import Testing
         "Sources/Lupine/Sessions/SessionDelegate.swift": 1,
         "Sources/Lupine/Requests/UploadRequest.swift": 2,
         "Sources/Lupine/Events/AlamofireNotifications.swift": 1,
-        "Sources/Lupine/Events/ClosureEventMonitor.swift": 1,
-        "Sources/Lupine/Events/EventClosures.swift": 1,
+        "Sources/Lupine/Events/ClosureEventMonitor.swift": 3,
         "Sources/Lupine/Retrying/Interceptor.swift": 3,
         "Sources/Lupine/Multipart/MultipartUpload.swift": 1,
         "Sources/Lupine/Retrying/RetryPolicy.swift": 2,
@@ -175,6 +173,7 @@ import Testing
         "Sources/LupineURLSession/Session/URLSession.swift": 1,
         "Sources/LupineURLSession/Session/URLSessionConfiguration.swift": 1,
         "Sources/LupineURLSession/Streams/URLSessionStreamTask.swift": 1,
+        "Sources/LupineURLSession/Tasks/TaskOptions.swift": 1,
         "Sources/LupineURLSession/Tasks/URLSessionDataTask.swift": 2,
         "Sources/LupineURLSession/Tasks/URLSessionDownloadTask.swift": 1,
         "Sources/LupineURLSession/Tasks/URLSessionTask.swift": 1,
@@ -184,6 +183,7 @@ import Testing
         "Sources/LupineURLSession/Messages/URLRequest.swift": 1,
         "Sources/LupineCoding/RawDeflateStreams.swift": 2,
         "Sources/LupineEngine/EngineRequest.swift": 1,
+        "Sources/LupineEngine/Response/Latch.swift": 1,
         "Sources/LupineReactor/Loop/EventLoop.swift": 1,
       ])
   }

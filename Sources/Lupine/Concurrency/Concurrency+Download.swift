@@ -1,20 +1,22 @@
 // `DownloadTask`: the asynchronous response of a download.
 
 public import Foundation
+import LupineEngine
+import LupineURLSession
 
 /// A running download. Swift tasks can await its response.
 ///
 /// The response can be awaited any number of times, from any task, before or after the download has finished.
 public struct DownloadTask<Value: Sendable>: Sendable {
   private let request: DownloadRequest
-  private let box: ResponseBox<AFDownloadResponse<Value>>
+  private let awaited: Awaited<AFDownloadResponse<Value>>
   private let shouldAutomaticallyCancel: Bool
 
   fileprivate init(
-    request: DownloadRequest, box: ResponseBox<AFDownloadResponse<Value>>, shouldAutomaticallyCancel: Bool
+    request: DownloadRequest, awaited: Awaited<AFDownloadResponse<Value>>, shouldAutomaticallyCancel: Bool
   ) {
     self.request = request
-    self.box = box
+    self.awaited = awaited
     self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
   }
 
@@ -23,23 +25,22 @@ public struct DownloadTask<Value: Sendable>: Sendable {
   /// If the awaiting task is cancelled, the request is cancelled too, without resume data, and the response has the error
   /// `AFError.explicitlyCancelled`, unless the task was created with `automaticallyCancelling: false`.
   public nonisolated(nonsending) var response: DownloadResponse<Value, AFError> {
-    get async { await box.value(cancelling: requestToCancel) }
+    get async { await awaited.value(onCancel: cancellation) }
   }
 
   /// The result of the download's response. Reading this property suspends the caller until the download has finished.
   public nonisolated(nonsending) var result: Result<Value, AFError> {
-    get async { await box.value(cancelling: requestToCancel).result }
+    get async { await awaited.value(onCancel: cancellation).result }
   }
 
   /// The value of the download's response. Reading this property suspends the caller until the download has finished.
   ///
   /// - Throws: The response's `AFError`.
   public nonisolated(nonsending) var value: Value {
-    get async throws { try await box.value(cancelling: requestToCancel).result.get() }
+    get async throws { try await awaited.value(onCancel: cancellation).result.get() }
   }
 
-  /// The request to cancel when the awaiting Swift task is cancelled, or nil if the request should continue in that case.
-  private var requestToCancel: DownloadRequest? { shouldAutomaticallyCancel ? request : nil }
+  private var cancellation: (@Sendable () -> Void)? { shouldAutomaticallyCancel ? request.cancellation : nil }
 
   /// Cancels the download without producing resume data.
   public func cancel() {
@@ -162,8 +163,8 @@ extension DownloadRequest {
   private func task<Serializer: DownloadResponseSerializerProtocol>(
     for serializer: Serializer, _ shouldAutomaticallyCancel: Bool
   ) -> DownloadTask<Serializer.SerializedObject> {
-    let box = ResponseBox<AFDownloadResponse<Serializer.SerializedObject>>(on: root)
-    response(queue: underlyingQueue, responseSerializer: serializer) { box.fill($0) }
-    return DownloadTask(request: self, box: box, shouldAutomaticallyCancel: shouldAutomaticallyCancel)
+    let awaited = Awaited<AFDownloadResponse<Serializer.SerializedObject>>(root.resumptions)
+    response(queue: underlyingQueue, responseSerializer: serializer) { awaited.fill($0) }
+    return DownloadTask(request: self, awaited: awaited, shouldAutomaticallyCancel: shouldAutomaticallyCancel)
   }
 }

@@ -1,6 +1,7 @@
 // `DataTask`: the asynchronous response of a data request.
 
 public import Foundation
+import LupineEngine
 import LupineURLSession
 
 /// A running data request. Swift tasks can await its response.
@@ -11,14 +12,14 @@ public struct DataTask<Value: Sendable>: Sendable {
   // most frequent type, because generic async functions look up their types at each step.
 
   private let request: DataRequest
-  private let box: ResponseBox<DataResponse<Value, AFError>>
+  private let awaited: Awaited<DataResponse<Value, AFError>>
   private let shouldAutomaticallyCancel: Bool
 
   fileprivate init(
-    request: DataRequest, box: ResponseBox<DataResponse<Value, AFError>>, shouldAutomaticallyCancel: Bool
+    request: DataRequest, awaited: Awaited<DataResponse<Value, AFError>>, shouldAutomaticallyCancel: Bool
   ) {
     self.request = request
-    self.box = box
+    self.awaited = awaited
     self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
   }
 
@@ -28,7 +29,7 @@ public struct DataTask<Value: Sendable>: Sendable {
   /// `AFError.explicitlyCancelled`, unless the `DataTask` was created with `automaticallyCancelling: false`.
   public nonisolated(nonsending) var response: DataResponse<Value, AFError> {
     @specialized(where Value == Data)
-    get async { await box.value(cancelling: requestToCancel) }
+    get async { await awaited.value(onCancel: cancellation) }
   }
 
   /// The result of the request's response. Reading this property suspends the caller until the request has finished.
@@ -49,17 +50,16 @@ public struct DataTask<Value: Sendable>: Sendable {
   // specialized code.
 
   private nonisolated(nonsending) func awaitedResult() async -> Result<Value, AFError> {
-    await box.wait(cancelling: requestToCancel)
-    // Copies only the result out of the box.
-    return box.content.response.result
+    await awaited.wait(onCancel: cancellation)
+    // Copies only the result out of the object.
+    return awaited.content.value.result
   }
 
   private nonisolated(nonsending) func awaitedValue() async throws -> Value {
     try await awaitedResult().get()
   }
 
-  /// The request to cancel when the awaiting Swift task is cancelled, or nil if the request should continue in that case.
-  private var requestToCancel: DataRequest? { shouldAutomaticallyCancel ? request : nil }
+  private var cancellation: (@Sendable () -> Void)? { shouldAutomaticallyCancel ? request.cancellation : nil }
 
   /// Cancels the data request.
   public func cancel() {
@@ -186,72 +186,24 @@ extension DataRequest {
   private func dataTask<Serializer: DataResponseSerializerProtocol>(
     using serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool
   ) -> DataTask<Serializer.SerializedObject> {
-    let box = ResponseBox<DataResponse<Serializer.SerializedObject, AFError>>(on: root)
-    // The response is stored before it is delivered, so that the closure that delivers it holds only the box.
+    let awaited = Awaited<DataResponse<Serializer.SerializedObject, AFError>>(root.resumptions)
+    // The response is stored before it is delivered, so that the closure that delivers it holds only this object.
     append { request in
       guard let request = request as? DataRequest else { preconditionFailure("called by another request") }
       let response = request.serialize(with: serializer)
       let error = response.error
       // Moved, because passing it would copy it.
-      box.store(consume response)
+      awaited.store(consume response)
       return SerializedResponse(error: error) { replacement in
-        if let replacement { box.store(box.content.response.failing(with: replacement)) }
-        box.open()
+        if let replacement { awaited.store(awaited.content.value.failing(with: replacement)) }
+        awaited.open()
       }
     }
-    return DataTask(request: self, box: box, shouldAutomaticallyCancel: shouldAutomaticallyCancel)
+    return DataTask(request: self, awaited: awaited, shouldAutomaticallyCancel: shouldAutomaticallyCancel)
   }
 }
 
-// Unchecked because the request's steps store the response one after another, and the latch orders them before its readers.
-/// Stores a response, which can be awaited any number of times after the box has been opened. Opening the box and awaiting the
-/// response take the latch's lock, which costs less than a Swift task.
-final class ResponseBox<Response: Sendable>: @unchecked Sendable {
-  // An object, because reading a part of an optional response would copy the whole response, and the deinit of a generic class
-  // would look up the optional's type. Not in a Mutex, for which the deinit would look up three types.
-  /// The object that holds the response, or nil before the response has been stored.
-  private var stored: Content?
-  private let latch: Latch
-
-  /// Creates a box without a response. `queue` resumes the Swift tasks that wait for the response.
-  init(on queue: SerialQueue) { latch = Latch(queue: queue) }
-
-  /// An object that holds a response.
-  final class Content: Sendable {
-    let response: Response
-
-    init(_ response: consuming Response) { self.response = response }
-  }
-
-  /// The object that holds the response. Must be read only after the response has been stored, and by Swift tasks only after
-  /// `wait(cancelling:)` has returned.
-  var content: Content {
-    guard let stored else { preconditionFailure("the response was read before it was stored") }
-    return stored
-  }
-
-  /// Stores the response, which replaces an earlier one. Must not be called after `open()`.
-  func store(_ response: consuming Response) { stored = Content(response) }
-
-  /// Resumes the Swift tasks that wait for the response. Must be called only once.
-  func open() { latch.open() }
-
-  /// Stores the response and resumes the Swift tasks that wait for it.
-  func fill(_ response: Response) {
-    store(response)
-    open()
-  }
-
-  /// Waits until the box has been opened. If the awaiting Swift task is cancelled, also cancels `request`, unless `request` is
-  /// nil.
-  nonisolated(nonsending) func wait(cancelling request: Request?) async {
-    let cancel: (@Sendable () -> Void)? = if let request { { _ = request.cancel() } } else { nil }
-    await latch.pass(onCancel: cancel)
-  }
-
-  /// Waits like `wait(cancelling:)`, and returns the response.
-  nonisolated(nonsending) func value(cancelling request: Request?) async -> Response {
-    await wait(cancelling: request)
-    return content.response
-  }
+extension Request {
+  /// What a Swift task that awaits the response does when it is cancelled.
+  var cancellation: @Sendable () -> Void { { _ = self.cancel() } }
 }

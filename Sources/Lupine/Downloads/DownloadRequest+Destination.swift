@@ -62,7 +62,7 @@ extension DownloadRequest {
       if let destination, let response { destination(location, response) } else {
         (Self.defaultDestinationURL(location), [] as Options)
       }
-    downloadMonitors?.request(self, didCreateDestinationURL: url)
+    monitors?.request(self, didCreateDestinationURL: url)
     let result = Result {
       try DownloadDestination(
         url: url, createsIntermediateDirectories: options.contains(.createIntermediateDirectories),
@@ -74,7 +74,7 @@ extension DownloadRequest {
     case .success(let url): downloaded.withLock { $0.fileURL = url }
     case .failure(let error): mutableState.withLock { $0.error = $0.error ?? error }
     }
-    downloadMonitors?.request(self, didFinishDownloadingUsing: task, with: result)
+    monitors?.request(self, didFinishDownloadingUsing: task, with: result)
   }
 }
 

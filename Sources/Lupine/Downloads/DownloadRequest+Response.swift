@@ -16,7 +16,7 @@ extension DownloadRequest {
     append { [unowned self] _ in
       let fileURL = fileURL
       let response = makeResponse(error.map { .failure($0) } ?? .success(fileURL), fileURL, duration: 0)
-      downloadMonitors?.request(self, didParseResponse: response)
+      monitors?.request(self, didParseResponse: response)
       // Nothing is serialized, so there is no failure to retry.
       return SerializedResponse(error: nil) { [self] _ in deliver(response, on: queue, to: completionHandler) }
     }
@@ -71,7 +71,7 @@ extension DownloadRequest {
   ) -> Self {
     append { [unowned self] _ in
       let response = serialize(with: serializer)
-      downloadMonitors?.request(self, didParseResponse: response)
+      monitors?.request(self, didParseResponse: response)
       return SerializedResponse(error: response.error) { [self] replacement in
         deliver(replacement.map { response.failing(with: $0) } ?? response, on: queue, to: completionHandler)
       }

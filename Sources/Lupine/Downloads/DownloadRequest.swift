@@ -45,7 +45,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
   let downloaded = Mutex(Downloaded())
 
   init(
-    _ downloadable: Downloadable, _ destination: Destination?, session: any RequestSession,
+    _ downloadable: Downloadable, _ destination: Destination?, session: Session,
     shouldAutomaticallyResume: Bool?
   ) {
     self.downloadable = downloadable
@@ -173,13 +173,14 @@ public final class DownloadRequest: Request, @unchecked Sendable {
   @discardableResult
   public func validate(_ validation: @escaping Validation) -> Self {
     downloaded.withLock { $0.validations.append(validation) }
+    didAdd(.validations)
     return self
   }
 
   override func validateResponse(of task: URLSessionTask) -> AFError? {
     let (validations, fileURL) = downloaded.withLock { ($0.validations, $0.fileURL) }
-    guard !validations.isEmpty, let response = task.httpResponse else { return nil }
-    let (request, monitors) = (request, downloadMonitors)
+    guard let response = task.httpResponse else { return nil }
+    let (request, monitors) = (request, monitors)
     return refusal(of: validations) { validation in
       let result = validation(request, response, fileURL)
       monitors?.request(
@@ -187,20 +188,4 @@ public final class DownloadRequest: Request, @unchecked Sendable {
       return result
     }
   }
-}
-
-/// Receives the events of downloads, including the events that other types of requests don't have.
-protocol DownloadRequestMonitor: RequestMonitor {
-  func request(
-    _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>)
-  func request(_ request: DownloadRequest, didCreateDestinationURL url: URL)
-  func request(
-    _ request: DownloadRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, fileURL: URL?,
-    withResult result: Request.ValidationResult)
-  func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>)
-  func request<Value: Sendable>(_ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>)
-}
-
-extension DownloadRequest {
-  var downloadMonitors: (any DownloadRequestMonitor)? { monitors.flatMap { $0 as? any DownloadRequestMonitor } }
 }

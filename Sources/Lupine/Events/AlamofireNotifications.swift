@@ -14,26 +14,23 @@ import Synchronization
 /// session's other requests wait for them.
 public final class AlamofireNotifications: EventMonitor {
   private let center = NotificationCenter.default
-  // An array, because moving a notification out of an optional and back would copy it and destroy the copy.
-  /// The notification to post next. Empty while the notification is being posted.
-  private let next = Mutex([ReusedNotification()])
+  private let reused = ReusedNotification()
 
   /// Creates a monitor that posts notifications to `NotificationCenter.default`.
   public init() {}
 
   private func post(_ name: Notification.Name, about request: Request) {
-    var reused: [ReusedNotification] = []
-    next.withLock { swap(&$0, &reused) }
-    // It is empty if another thread, or an observer that is being notified, is posting at the same time.
-    if reused.isEmpty { reused = [ReusedNotification()] }
-    reused[0].post(name, about: request, to: center)
-    next.withLock { swap(&$0, &reused) }
+    // It is in use if another thread, or an observer that is being notified, is posting at the same time.
+    if !reused.post(name, about: request, to: center) {
+      _ = ReusedNotification().post(name, about: request, to: center)
+    }
   }
 
-  // Unchecked because Notification isn't Sendable. Only one thread at a time has the value.
+  // Unchecked because Notification isn't Sendable. Only the thread that has set `isInUse` accesses the value.
   /// A notification that is reused, because creating its user info dictionary costs as much as posting it. Replacing the
   /// dictionary's value avoids hashing the key again. An observer that retains the dictionary has its own copy.
-  private struct ReusedNotification: @unchecked Sendable {
+  private final class ReusedNotification: @unchecked Sendable {
+    private let isInUse = Atomic(false)
     private var value: Notification
     private let index: Dictionary<AnyHashable, Any>.Index
 
@@ -43,12 +40,15 @@ public final class AlamofireNotifications: EventMonitor {
       index = userInfo.startIndex
     }
 
-    /// Posts the notification, and then releases `request`.
-    mutating func post(_ name: Notification.Name, about request: Request, to center: NotificationCenter) {
+    /// Posts the notification, and then releases `request`. Returns false, without effect, if the notification is being posted.
+    func post(_ name: Notification.Name, about request: Request, to center: NotificationCenter) -> Bool {
+      guard !isInUse.exchange(true, ordering: .acquiring) else { return false }
       value.name = name
       subject = request
       center.post(value)
       subject = ()
+      isInUse.store(false, ordering: .releasing)
+      return true
     }
 
     /// The value in the notification's user info dictionary.

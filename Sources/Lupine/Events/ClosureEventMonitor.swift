@@ -4,7 +4,7 @@ public import Foundation
 public import LupineURLSession
 import Synchronization
 
-// Unchecked because the class is open. All state is constant or protected by the Mutex.
+// Unchecked because the class is open. All state is constant or protected by a Mutex.
 /// A monitor that calls a closure for each event. Ignores events for which no closure is set.
 ///
 /// A closure has the parameters of the event's method, and is called on ``queue``. A closure can be set at any time, and is
@@ -14,8 +14,6 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
   /// The queue on which the monitor's closures are called. The main queue by default.
   public let queue: DispatchQueue
 
-  private let snapshot = Mutex(EventClosures.Snapshot())
-
   /// Creates a monitor without closures. `queue` is the queue on which the closures are called; it should be serial.
   public init(queue: DispatchQueue = .main) {
     self.queue = queue
@@ -24,218 +22,92 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
   // MARK: The closures
 
   /// The closure for the event `urlSession(_:didBecomeInvalidWithError:)`, or nil to ignore the event.
-  open var sessionDidBecomeInvalidWithError: ((URLSession, (any Error)?) -> Void)? {
-    get { snapshot.current.closures.sessionDidBecomeInvalidWithError }
-    set { snapshot.update { $0.sessionDidBecomeInvalidWithError = newValue } }
-  }
+  @EventClosure open var sessionDidBecomeInvalidWithError: ((URLSession, (any Error)?) -> Void)?
   /// The closure for the event `urlSession(_:task:didReceive:)`, or nil to ignore the event.
-  open var taskDidReceiveChallenge: ((URLSession, URLSessionTask, URLAuthenticationChallenge) -> Void)? {
-    get { snapshot.current.closures.taskDidReceiveChallenge }
-    set { snapshot.update { $0.taskDidReceiveChallenge = newValue } }
-  }
+  @EventClosure open var taskDidReceiveChallenge: ((URLSession, URLSessionTask, URLAuthenticationChallenge) -> Void)?
   /// The closure for `urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:)`, or nil.
-  open var taskDidSendBodyData: ((URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)? {
-    get { snapshot.current.closures.taskDidSendBodyData }
-    set { snapshot.update { $0.taskDidSendBodyData = newValue } }
-  }
+  @EventClosure open var taskDidSendBodyData: ((URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)?
   /// The closure for the event `urlSession(_:taskNeedsNewBodyStream:)`, or nil to ignore the event.
-  open var taskNeedNewBodyStream: ((URLSession, URLSessionTask) -> Void)? {
-    get { snapshot.current.closures.taskNeedNewBodyStream }
-    set { snapshot.update { $0.taskNeedNewBodyStream = newValue } }
-  }
+  @EventClosure open var taskNeedNewBodyStream: ((URLSession, URLSessionTask) -> Void)?
   /// The closure for the event `urlSession(_:task:willPerformHTTPRedirection:newRequest:)`, or nil to ignore the event.
-  open var taskWillPerformHTTPRedirection: ((URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> Void)? {
-    get { snapshot.current.closures.taskWillPerformHTTPRedirection }
-    set { snapshot.update { $0.taskWillPerformHTTPRedirection = newValue } }
-  }
+  @EventClosure open var taskWillPerformHTTPRedirection:
+    ((URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> Void)?
   /// The closure for the event `urlSession(_:task:didFinishCollecting:)`, or nil to ignore the event.
-  open var taskDidFinishCollectingMetrics: ((URLSession, URLSessionTask, URLSessionTaskMetrics) -> Void)? {
-    get { snapshot.current.closures.taskDidFinishCollectingMetrics }
-    set { snapshot.update { $0.taskDidFinishCollectingMetrics = newValue } }
-  }
+  @EventClosure open var taskDidFinishCollectingMetrics: ((URLSession, URLSessionTask, URLSessionTaskMetrics) -> Void)?
   /// The closure for the event `urlSession(_:task:didCompleteWithError:)`, or nil to ignore the event.
-  open var taskDidComplete: ((URLSession, URLSessionTask, (any Error)?) -> Void)? {
-    get { snapshot.current.closures.taskDidComplete }
-    set { snapshot.update { $0.taskDidComplete = newValue } }
-  }
+  @EventClosure open var taskDidComplete: ((URLSession, URLSessionTask, (any Error)?) -> Void)?
   /// The closure for the event `urlSession(_:taskIsWaitingForConnectivity:)`, or nil to ignore the event.
-  open var taskIsWaitingForConnectivity: ((URLSession, URLSessionTask) -> Void)? {
-    get { snapshot.current.closures.taskIsWaitingForConnectivity }
-    set { snapshot.update { $0.taskIsWaitingForConnectivity = newValue } }
-  }
+  @EventClosure open var taskIsWaitingForConnectivity: ((URLSession, URLSessionTask) -> Void)?
   /// The closure for the event `urlSession(_:dataTask:didReceive:)` of a response head, or nil to ignore the event.
-  open var dataTaskDidReceiveResponse: ((URLSession, URLSessionDataTask, URLResponse) -> Void)? {
-    get { snapshot.current.closures.dataTaskDidReceiveResponse }
-    set { snapshot.update { $0.dataTaskDidReceiveResponse = newValue } }
-  }
+  @EventClosure open var dataTaskDidReceiveResponse: ((URLSession, URLSessionDataTask, URLResponse) -> Void)?
   /// The closure for the event `urlSession(_:dataTask:didReceive:)` of a piece of the body, or nil to ignore the event.
-  open var dataTaskDidReceiveData: ((URLSession, URLSessionDataTask, Data) -> Void)? {
-    get { snapshot.current.closures.dataTaskDidReceiveData }
-    set { snapshot.update { $0.dataTaskDidReceiveData = newValue } }
-  }
+  @EventClosure open var dataTaskDidReceiveData: ((URLSession, URLSessionDataTask, Data) -> Void)?
   /// The closure for the event `urlSession(_:dataTask:willCacheResponse:)`, or nil to ignore the event.
-  open var dataTaskWillCacheResponse: ((URLSession, URLSessionDataTask, CachedURLResponse) -> Void)? {
-    get { snapshot.current.closures.dataTaskWillCacheResponse }
-    set { snapshot.update { $0.dataTaskWillCacheResponse = newValue } }
-  }
+  @EventClosure open var dataTaskWillCacheResponse: ((URLSession, URLSessionDataTask, CachedURLResponse) -> Void)?
   /// The closure for the event `urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:)`, or nil to ignore the event.
-  open var downloadTaskDidResumeAtOffset: ((URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)? {
-    get { snapshot.current.closures.downloadTaskDidResumeAtOffset }
-    set { snapshot.update { $0.downloadTaskDidResumeAtOffset = newValue } }
-  }
+  @EventClosure open var downloadTaskDidResumeAtOffset: ((URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)?
   /// The closure for `urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)`, or nil.
-  open var downloadTaskDidWriteData: ((URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)? {
-    get { snapshot.current.closures.downloadTaskDidWriteData }
-    set { snapshot.update { $0.downloadTaskDidWriteData = newValue } }
-  }
+  @EventClosure open var downloadTaskDidWriteData: ((URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)?
   /// The closure for the event `urlSession(_:downloadTask:didFinishDownloadingTo:)`, or nil to ignore the event.
-  open var downloadTaskDidFinishDownloadingToURL: ((URLSession, URLSessionDownloadTask, URL) -> Void)? {
-    get { snapshot.current.closures.downloadTaskDidFinishDownloadingToURL }
-    set { snapshot.update { $0.downloadTaskDidFinishDownloadingToURL = newValue } }
-  }
+  @EventClosure open var downloadTaskDidFinishDownloadingToURL: ((URLSession, URLSessionDownloadTask, URL) -> Void)?
   /// The closure for the event `request(_:didCreateInitialURLRequest:)`, or nil to ignore the event.
-  open var requestDidCreateInitialURLRequest: ((Request, URLRequest) -> Void)? {
-    get { snapshot.current.closures.requestDidCreateInitialURLRequest }
-    set { snapshot.update { $0.requestDidCreateInitialURLRequest = newValue } }
-  }
+  @EventClosure open var requestDidCreateInitialURLRequest: ((Request, URLRequest) -> Void)?
   /// The closure for the event `request(_:didFailToCreateURLRequestWithError:)`, or nil to ignore the event.
-  open var requestDidFailToCreateURLRequestWithError: ((Request, AFError) -> Void)? {
-    get { snapshot.current.closures.requestDidFailToCreateURLRequestWithError }
-    set { snapshot.update { $0.requestDidFailToCreateURLRequestWithError = newValue } }
-  }
+  @EventClosure open var requestDidFailToCreateURLRequestWithError: ((Request, AFError) -> Void)?
   /// The closure for the event `request(_:didAdaptInitialRequest:to:)`, or nil to ignore the event.
-  open var requestDidAdaptInitialRequestToAdaptedRequest: ((Request, URLRequest, URLRequest) -> Void)? {
-    get { snapshot.current.closures.requestDidAdaptInitialRequestToAdaptedRequest }
-    set { snapshot.update { $0.requestDidAdaptInitialRequestToAdaptedRequest = newValue } }
-  }
+  @EventClosure open var requestDidAdaptInitialRequestToAdaptedRequest: ((Request, URLRequest, URLRequest) -> Void)?
   /// The closure for the event `request(_:didFailToAdaptURLRequest:withError:)`, or nil to ignore the event.
-  open var requestDidFailToAdaptURLRequestWithError: ((Request, URLRequest, AFError) -> Void)? {
-    get { snapshot.current.closures.requestDidFailToAdaptURLRequestWithError }
-    set { snapshot.update { $0.requestDidFailToAdaptURLRequestWithError = newValue } }
-  }
+  @EventClosure open var requestDidFailToAdaptURLRequestWithError: ((Request, URLRequest, AFError) -> Void)?
   /// The closure for the event `request(_:didCreateURLRequest:)`, or nil to ignore the event.
-  open var requestDidCreateURLRequest: ((Request, URLRequest) -> Void)? {
-    get { snapshot.current.closures.requestDidCreateURLRequest }
-    set { snapshot.update { $0.requestDidCreateURLRequest = newValue } }
-  }
+  @EventClosure open var requestDidCreateURLRequest: ((Request, URLRequest) -> Void)?
   /// The closure for the event `request(_:didCreateTask:)`, or nil to ignore the event.
-  open var requestDidCreateTask: ((Request, URLSessionTask) -> Void)? {
-    get { snapshot.current.closures.requestDidCreateTask }
-    set { snapshot.update { $0.requestDidCreateTask = newValue } }
-  }
+  @EventClosure open var requestDidCreateTask: ((Request, URLSessionTask) -> Void)?
   /// The closure for the event `request(_:didGatherMetrics:)`, or nil to ignore the event.
-  open var requestDidGatherMetrics: ((Request, URLSessionTaskMetrics) -> Void)? {
-    get { snapshot.current.closures.requestDidGatherMetrics }
-    set { snapshot.update { $0.requestDidGatherMetrics = newValue } }
-  }
+  @EventClosure open var requestDidGatherMetrics: ((Request, URLSessionTaskMetrics) -> Void)?
   /// The closure for the event `request(_:didFailTask:earlyWithError:)`, or nil to ignore the event.
-  open var requestDidFailTaskEarlyWithError: ((Request, URLSessionTask, AFError) -> Void)? {
-    get { snapshot.current.closures.requestDidFailTaskEarlyWithError }
-    set { snapshot.update { $0.requestDidFailTaskEarlyWithError = newValue } }
-  }
+  @EventClosure open var requestDidFailTaskEarlyWithError: ((Request, URLSessionTask, AFError) -> Void)?
   /// The closure for the event `request(_:didCompleteTask:with:)`, or nil to ignore the event.
-  open var requestDidCompleteTaskWithError: ((Request, URLSessionTask, AFError?) -> Void)? {
-    get { snapshot.current.closures.requestDidCompleteTaskWithError }
-    set { snapshot.update { $0.requestDidCompleteTaskWithError = newValue } }
-  }
+  @EventClosure open var requestDidCompleteTaskWithError: ((Request, URLSessionTask, AFError?) -> Void)?
   /// The closure for the event `requestIsRetrying(_:)`, or nil to ignore the event.
-  open var requestIsRetrying: ((Request) -> Void)? {
-    get { snapshot.current.closures.requestIsRetrying }
-    set { snapshot.update { $0.requestIsRetrying = newValue } }
-  }
+  @EventClosure open var requestIsRetrying: ((Request) -> Void)?
   /// The closure for the event `requestDidFinish(_:)`, or nil to ignore the event.
-  open var requestDidFinish: ((Request) -> Void)? {
-    get { snapshot.current.closures.requestDidFinish }
-    set { snapshot.update { $0.requestDidFinish = newValue } }
-  }
+  @EventClosure open var requestDidFinish: ((Request) -> Void)?
   /// The closure for the event `requestDidResume(_:)`, or nil to ignore the event.
-  open var requestDidResume: ((Request) -> Void)? {
-    get { snapshot.current.closures.requestDidResume }
-    set { snapshot.update { $0.requestDidResume = newValue } }
-  }
+  @EventClosure open var requestDidResume: ((Request) -> Void)?
   /// The closure for the event `request(_:didResumeTask:)`, or nil to ignore the event.
-  open var requestDidResumeTask: ((Request, URLSessionTask) -> Void)? {
-    get { snapshot.current.closures.requestDidResumeTask }
-    set { snapshot.update { $0.requestDidResumeTask = newValue } }
-  }
+  @EventClosure open var requestDidResumeTask: ((Request, URLSessionTask) -> Void)?
   /// The closure for the event `requestDidSuspend(_:)`, or nil to ignore the event.
-  open var requestDidSuspend: ((Request) -> Void)? {
-    get { snapshot.current.closures.requestDidSuspend }
-    set { snapshot.update { $0.requestDidSuspend = newValue } }
-  }
+  @EventClosure open var requestDidSuspend: ((Request) -> Void)?
   /// The closure for the event `request(_:didSuspendTask:)`, or nil to ignore the event.
-  open var requestDidSuspendTask: ((Request, URLSessionTask) -> Void)? {
-    get { snapshot.current.closures.requestDidSuspendTask }
-    set { snapshot.update { $0.requestDidSuspendTask = newValue } }
-  }
+  @EventClosure open var requestDidSuspendTask: ((Request, URLSessionTask) -> Void)?
   /// The closure for the event `requestDidCancel(_:)`, or nil to ignore the event.
-  open var requestDidCancel: ((Request) -> Void)? {
-    get { snapshot.current.closures.requestDidCancel }
-    set { snapshot.update { $0.requestDidCancel = newValue } }
-  }
+  @EventClosure open var requestDidCancel: ((Request) -> Void)?
   /// The closure for the event `request(_:didCancelTask:)`, or nil to ignore the event.
-  open var requestDidCancelTask: ((Request, URLSessionTask) -> Void)? {
-    get { snapshot.current.closures.requestDidCancelTask }
-    set { snapshot.update { $0.requestDidCancelTask = newValue } }
-  }
+  @EventClosure open var requestDidCancelTask: ((Request, URLSessionTask) -> Void)?
   /// The closure for the event `request(_:didValidateRequest:response:data:withResult:)`, or nil to ignore the event.
-  open var requestDidValidateRequestResponseDataWithResult:
+  @EventClosure open var requestDidValidateRequestResponseDataWithResult:
     ((DataRequest, URLRequest?, HTTPURLResponse, Data?, Request.ValidationResult) -> Void)?
-  {
-    get { snapshot.current.closures.requestDidValidateRequestResponseDataWithResult }
-    set { snapshot.update { $0.requestDidValidateRequestResponseDataWithResult = newValue } }
-  }
   /// The closure for the event `request(_:didParseResponse:)` of a data request, or nil to ignore the event.
-  open var requestDidParseResponse: ((DataRequest, DataResponse<Data?, AFError>) -> Void)? {
-    get { snapshot.current.closures.requestDidParseResponse }
-    set { snapshot.update { $0.requestDidParseResponse = newValue } }
-  }
+  @EventClosure open var requestDidParseResponse: ((DataRequest, DataResponse<Data?, AFError>) -> Void)?
   /// The closure for the event `request(_:didValidateRequest:response:withResult:)`, or nil to ignore the event.
-  open var requestDidValidateRequestResponseWithResult:
+  @EventClosure open var requestDidValidateRequestResponseWithResult:
     ((DataStreamRequest, URLRequest?, HTTPURLResponse, Request.ValidationResult) -> Void)?
-  {
-    get { snapshot.current.closures.requestDidValidateRequestResponseWithResult }
-    set { snapshot.update { $0.requestDidValidateRequestResponseWithResult = newValue } }
-  }
   /// The closure for the event `request(_:didCreateUploadable:)`, or nil to ignore the event.
-  open var requestDidCreateUploadable: ((UploadRequest, UploadRequest.Uploadable) -> Void)? {
-    get { snapshot.current.closures.requestDidCreateUploadable }
-    set { snapshot.update { $0.requestDidCreateUploadable = newValue } }
-  }
+  @EventClosure open var requestDidCreateUploadable: ((UploadRequest, UploadRequest.Uploadable) -> Void)?
   /// The closure for the event `request(_:didFailToCreateUploadableWithError:)`, or nil to ignore the event.
-  open var requestDidFailToCreateUploadableWithError: ((UploadRequest, AFError) -> Void)? {
-    get { snapshot.current.closures.requestDidFailToCreateUploadableWithError }
-    set { snapshot.update { $0.requestDidFailToCreateUploadableWithError = newValue } }
-  }
+  @EventClosure open var requestDidFailToCreateUploadableWithError: ((UploadRequest, AFError) -> Void)?
   /// The closure for the event `request(_:didProvideInputStream:)`, or nil to ignore the event.
-  open var requestDidProvideInputStream: ((UploadRequest, InputStream) -> Void)? {
-    get { snapshot.current.closures.requestDidProvideInputStream }
-    set { snapshot.update { $0.requestDidProvideInputStream = newValue } }
-  }
+  @EventClosure open var requestDidProvideInputStream: ((UploadRequest, InputStream) -> Void)?
   /// The closure for the event `request(_:didFinishDownloadingUsing:with:)`, or nil to ignore the event.
-  open var requestDidFinishDownloadingUsingTaskWithResult:
+  @EventClosure open var requestDidFinishDownloadingUsingTaskWithResult:
     ((DownloadRequest, URLSessionTask, Result<URL, AFError>) -> Void)?
-  {
-    get { snapshot.current.closures.requestDidFinishDownloadingUsingTaskWithResult }
-    set { snapshot.update { $0.requestDidFinishDownloadingUsingTaskWithResult = newValue } }
-  }
   /// The closure for the event `request(_:didCreateDestinationURL:)`, or nil to ignore the event.
-  open var requestDidCreateDestinationURL: ((DownloadRequest, URL) -> Void)? {
-    get { snapshot.current.closures.requestDidCreateDestinationURL }
-    set { snapshot.update { $0.requestDidCreateDestinationURL = newValue } }
-  }
+  @EventClosure open var requestDidCreateDestinationURL: ((DownloadRequest, URL) -> Void)?
   /// The closure for the event `request(_:didValidateRequest:response:fileURL:withResult:)`, or nil to ignore the event.
-  open var requestDidValidateRequestResponseFileURLWithResult:
+  @EventClosure open var requestDidValidateRequestResponseFileURLWithResult:
     ((DownloadRequest, URLRequest?, HTTPURLResponse, URL?, Request.ValidationResult) -> Void)?
-  {
-    get { snapshot.current.closures.requestDidValidateRequestResponseFileURLWithResult }
-    set { snapshot.update { $0.requestDidValidateRequestResponseFileURLWithResult = newValue } }
-  }
   /// The closure for the event `request(_:didParseResponse:)` of a download, or nil to ignore the event.
-  open var requestDidParseDownloadResponse: ((DownloadRequest, DownloadResponse<URL?, AFError>) -> Void)? {
-    get { snapshot.current.closures.requestDidParseDownloadResponse }
-    set { snapshot.update { $0.requestDidParseDownloadResponse = newValue } }
-  }
+  @EventClosure open var requestDidParseDownloadResponse: ((DownloadRequest, DownloadResponse<URL?, AFError>) -> Void)?
 
   // MARK: The events
 
@@ -390,5 +262,33 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
   /// Calls the closure ``requestDidParseDownloadResponse``, if it is set.
   open func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>) {
     requestDidParseDownloadResponse?(request, response)
+  }
+}
+
+// Unchecked because programs may set closures that aren't Sendable. They are called only on the monitor's queue.
+/// Stores a closure of a ``ClosureEventMonitor``, which may be set on any thread. Public only because the monitor's properties are.
+@_documentation(visibility: internal)
+@propertyWrapper public final class EventClosure<Closure>: @unchecked Sendable {
+  private struct Stored: @unchecked Sendable {
+    var closure: Closure?
+  }
+
+  private let stored = Mutex(Stored())
+
+  /// Creates a property without a closure.
+  public init() {}
+
+  /// The closure, or nil to ignore the event.
+  public var wrappedValue: Closure? {
+    get { stored.withLock { $0 }.closure }
+    set {
+      let new = Stored(closure: newValue)
+      // The old closure is released outside the lock, because a deinitializer may use the monitor.
+      _ = stored.withLock { stored in
+        let old = stored
+        stored = new
+        return old
+      }
+    }
   }
 }

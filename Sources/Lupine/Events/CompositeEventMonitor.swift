@@ -35,7 +35,7 @@ public final class CompositeEventMonitor: EventMonitor {
   // The next two functions aren't inlined. Inlining them in each of the 50 event methods would double the size of this file's code.
 
   @inline(never)
-  private func tell(_ event: @escaping @Sendable (any EventMonitor) -> Void) {
+  private func notify(_ event: @escaping @Sendable (any EventMonitor) -> Void) {
     for monitor in listeners { monitor.queue.async { event(monitor) } }
   }
 
@@ -45,20 +45,20 @@ public final class CompositeEventMonitor: EventMonitor {
   private func post(_ event: @escaping @Sendable (any EventMonitor) -> Void) {
     if let notifications { event(notifications) }
     for monitor in moreNotifications { event(monitor) }
-    tell(event)
+    notify(event)
   }
 
   // MARK: URLSession's events
 
   /// Notifies each of ``monitors`` when the `URLSession` has been invalidated.
   public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-    tell { $0.urlSession(session, didBecomeInvalidWithError: error) }
+    notify { $0.urlSession(session, didBecomeInvalidWithError: error) }
   }
 
   /// Notifies each of ``monitors`` when a server or a proxy requires a credential, or when a server requests a client certificate.
   public func urlSession(_ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge)
   {
-    tell { $0.urlSession(session, task: task, didReceive: challenge) }
+    notify { $0.urlSession(session, task: task, didReceive: challenge) }
   }
 
   /// Notifies each of ``monitors`` when part of the request body has been sent.
@@ -66,7 +66,7 @@ public final class CompositeEventMonitor: EventMonitor {
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64
   ) {
-    tell {
+    notify {
       $0.urlSession(
         session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
         totalBytesExpectedToSend: totalBytesExpectedToSend)
@@ -75,7 +75,7 @@ public final class CompositeEventMonitor: EventMonitor {
 
   /// Notifies each of ``monitors`` when an upload task needs the stream from which it sends its request body.
   public func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask) {
-    tell { $0.urlSession(session, taskNeedsNewBodyStream: task) }
+    notify { $0.urlSession(session, taskNeedsNewBodyStream: task) }
   }
 
   /// Notifies each of ``monitors`` when a server redirects the request.
@@ -83,41 +83,41 @@ public final class CompositeEventMonitor: EventMonitor {
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest
   ) {
-    tell { $0.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request) }
+    notify { $0.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request) }
   }
 
   /// Notifies each of ``monitors`` when the task's metrics are available.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
   ) {
-    tell { $0.urlSession(session, task: task, didFinishCollecting: metrics) }
+    notify { $0.urlSession(session, task: task, didFinishCollecting: metrics) }
   }
 
   /// Notifies each of ``monitors`` when the task has ended.
   public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-    tell { $0.urlSession(session, task: task, didCompleteWithError: error) }
+    notify { $0.urlSession(session, task: task, didCompleteWithError: error) }
   }
 
   /// Notifies each of ``monitors`` when a task begins to wait for a network.
   public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
-    tell { $0.urlSession(session, taskIsWaitingForConnectivity: task) }
+    notify { $0.urlSession(session, taskIsWaitingForConnectivity: task) }
   }
 
   /// Notifies each of ``monitors`` when the head of the response has arrived.
   public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse) {
-    tell { $0.urlSession(session, dataTask: dataTask, didReceive: response) }
+    notify { $0.urlSession(session, dataTask: dataTask, didReceive: response) }
   }
 
   /// Notifies each of ``monitors`` when a piece of the response body has arrived.
   public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-    tell { $0.urlSession(session, dataTask: dataTask, didReceive: data) }
+    notify { $0.urlSession(session, dataTask: dataTask, didReceive: data) }
   }
 
   /// Notifies each of ``monitors`` when a response has arrived completely and can be stored in the cache.
   public func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse
   ) {
-    tell { $0.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse) }
+    notify { $0.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse) }
   }
 
   /// Notifies each of ``monitors`` when a download has been resumed.
@@ -125,7 +125,7 @@ public final class CompositeEventMonitor: EventMonitor {
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64
   ) {
-    tell {
+    notify {
       $0.urlSession(
         session, downloadTask: downloadTask, didResumeAtOffset: fileOffset, expectedTotalBytes: expectedTotalBytes)
     }
@@ -136,7 +136,7 @@ public final class CompositeEventMonitor: EventMonitor {
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
     totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
   ) {
-    tell {
+    notify {
       $0.urlSession(
         session, downloadTask: downloadTask, didWriteData: bytesWritten, totalBytesWritten: totalBytesWritten,
         totalBytesExpectedToWrite: totalBytesExpectedToWrite)
@@ -147,53 +147,53 @@ public final class CompositeEventMonitor: EventMonitor {
   public func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
   ) {
-    tell { $0.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location) }
+    notify { $0.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location) }
   }
 
   // MARK: Events of every request
 
   /// Notifies each of ``monitors`` when a `URLRequest` has been created, before adapters run.
   public func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest) {
-    tell { $0.request(request, didCreateInitialURLRequest: urlRequest) }
+    notify { $0.request(request, didCreateInitialURLRequest: urlRequest) }
   }
 
   /// Notifies each of ``monitors`` when a `URLRequest` could not be created.
   public func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError) {
-    tell { $0.request(request, didFailToCreateURLRequestWithError: error) }
+    notify { $0.request(request, didFailToCreateURLRequestWithError: error) }
   }
 
   /// Notifies each of ``monitors`` when the adapters have returned the `URLRequest` to send, whether or not they changed it.
   public func request(
     _ request: Request, didAdaptInitialRequest initialRequest: URLRequest, to adaptedRequest: URLRequest
   ) {
-    tell { $0.request(request, didAdaptInitialRequest: initialRequest, to: adaptedRequest) }
+    notify { $0.request(request, didAdaptInitialRequest: initialRequest, to: adaptedRequest) }
   }
 
   /// Notifies each of ``monitors`` when an adapter has failed.
   public func request(_ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError)
   {
-    tell { $0.request(request, didFailToAdaptURLRequest: initialRequest, withError: error) }
+    notify { $0.request(request, didFailToAdaptURLRequest: initialRequest, withError: error) }
   }
 
   /// Notifies each of ``monitors`` when the `URLRequest` to send is final.
   public func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
-    tell { $0.request(request, didCreateURLRequest: urlRequest) }
+    notify { $0.request(request, didCreateURLRequest: urlRequest) }
   }
 
   /// Notifies each of ``monitors`` when the task that sends the request has been created.
   public func request(_ request: Request, didCreateTask task: URLSessionTask) {
-    tell { $0.request(request, didCreateTask: task) }
+    notify { $0.request(request, didCreateTask: task) }
   }
 
   /// Notifies each of ``monitors`` when the request has received the task's metrics.
   public func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics) {
-    tell { $0.request(request, didGatherMetrics: metrics) }
+    notify { $0.request(request, didGatherMetrics: metrics) }
   }
 
   /// Notifies each of ``monitors`` when the request fails before its task has ended, because the server isn't trusted or a stream
   /// handler threw an error.
   public func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError) {
-    tell { $0.request(request, didFailTask: task, earlyWithError: error) }
+    notify { $0.request(request, didFailTask: task, earlyWithError: error) }
   }
 
   /// Notifies each of ``monitors`` when the task has ended and its response has been validated.
@@ -201,12 +201,12 @@ public final class CompositeEventMonitor: EventMonitor {
     notifications?.request(request, didCompleteTask: task, with: error)
     for monitor in moreNotifications { monitor.request(request, didCompleteTask: task, with: error) }
     guard hasListeners else { return }
-    tell { $0.request(request, didCompleteTask: task, with: error) }
+    notify { $0.request(request, didCompleteTask: task, with: error) }
   }
 
   /// Notifies each of ``monitors`` before the request is retried.
   public func requestIsRetrying(_ request: Request) {
-    tell { $0.requestIsRetrying(request) }
+    notify { $0.requestIsRetrying(request) }
   }
 
   /// Notifies each of ``monitors`` when the request has finished and won't be retried, before its response handlers run.
@@ -214,7 +214,7 @@ public final class CompositeEventMonitor: EventMonitor {
     notifications?.requestDidFinish(request)
     for monitor in moreNotifications { monitor.requestDidFinish(request) }
     guard hasListeners else { return }
-    tell { $0.requestDidFinish(request) }
+    notify { $0.requestDidFinish(request) }
   }
 
   /// Notifies each of ``monitors`` when the request has been resumed.
@@ -222,7 +222,7 @@ public final class CompositeEventMonitor: EventMonitor {
     notifications?.requestDidResume(request)
     for monitor in moreNotifications { monitor.requestDidResume(request) }
     guard hasListeners else { return }
-    tell { $0.requestDidResume(request) }
+    notify { $0.requestDidResume(request) }
   }
 
   /// Notifies each of ``monitors`` when the request's task has been resumed.
@@ -230,7 +230,7 @@ public final class CompositeEventMonitor: EventMonitor {
     notifications?.request(request, didResumeTask: task)
     for monitor in moreNotifications { monitor.request(request, didResumeTask: task) }
     guard hasListeners else { return }
-    tell { $0.request(request, didResumeTask: task) }
+    notify { $0.request(request, didResumeTask: task) }
   }
 
   /// Notifies each of ``monitors`` when the request has been suspended.
@@ -260,18 +260,18 @@ public final class CompositeEventMonitor: EventMonitor {
     _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, data: Data?,
     withResult result: Request.ValidationResult
   ) {
-    tell { $0.request(request, didValidateRequest: urlRequest, response: response, data: data, withResult: result) }
+    notify { $0.request(request, didValidateRequest: urlRequest, response: response, data: data, withResult: result) }
   }
 
   /// Notifies each of ``monitors`` before the response of a data request is passed to a handler that has no serializer.
   public func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>) {
-    tell { $0.request(request, didParseResponse: response) }
+    notify { $0.request(request, didParseResponse: response) }
   }
 
   /// Notifies each of ``monitors`` when the response body has been serialized for a response handler, before the handler is called.
   public func request<Value: Sendable>(_ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>)
   {
-    tell { $0.request(request, didParseResponse: response) }
+    notify { $0.request(request, didParseResponse: response) }
   }
 
   // MARK: Events of stream requests
@@ -281,31 +281,31 @@ public final class CompositeEventMonitor: EventMonitor {
     _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
     withResult result: Request.ValidationResult
   ) {
-    tell { $0.request(request, didValidateRequest: urlRequest, response: response, withResult: result) }
+    notify { $0.request(request, didValidateRequest: urlRequest, response: response, withResult: result) }
   }
 
   /// Notifies each of ``monitors`` when a piece of the response body has been serialized for a stream handler, before the handler
   /// is called.
   public func request<Value: Sendable>(_ request: DataStreamRequest, didParseStream result: Result<Value, AFError>) {
-    tell { $0.request(request, didParseStream: result) }
+    notify { $0.request(request, didParseStream: result) }
   }
 
   // MARK: Events of upload requests
 
   /// Notifies each of ``monitors`` when the body of the upload has been created.
   public func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable) {
-    tell { $0.request(request, didCreateUploadable: uploadable) }
+    notify { $0.request(request, didCreateUploadable: uploadable) }
   }
 
   /// Notifies each of ``monitors`` when the body of the upload could not be created.
   public func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError) {
-    tell { $0.request(request, didFailToCreateUploadableWithError: error) }
+    notify { $0.request(request, didFailToCreateUploadableWithError: error) }
   }
 
   /// Notifies each of ``monitors`` when the stream of the request body is passed to the task.
   public func request(_ request: UploadRequest, didProvideInputStream stream: InputStream) {
     let stream = BodyStream.box(stream)
-    tell { $0.request(request, didProvideInputStream: stream.stream) }
+    notify { $0.request(request, didProvideInputStream: stream.stream) }
   }
 
   // MARK: Events of download requests
@@ -314,12 +314,12 @@ public final class CompositeEventMonitor: EventMonitor {
   public func request(
     _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>
   ) {
-    tell { $0.request(request, didFinishDownloadingUsing: task, with: result) }
+    notify { $0.request(request, didFinishDownloadingUsing: task, with: result) }
   }
 
   /// Notifies each of ``monitors`` when the destination of the downloaded file has been chosen, before the file is moved.
   public func request(_ request: DownloadRequest, didCreateDestinationURL url: URL) {
-    tell { $0.request(request, didCreateDestinationURL: url) }
+    notify { $0.request(request, didCreateDestinationURL: url) }
   }
 
   /// Notifies each of ``monitors`` each time that one of the validations has accepted or rejected the response of a download.
@@ -327,14 +327,14 @@ public final class CompositeEventMonitor: EventMonitor {
     _ request: DownloadRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, fileURL: URL?,
     withResult result: Request.ValidationResult
   ) {
-    tell {
+    notify {
       $0.request(request, didValidateRequest: urlRequest, response: response, fileURL: fileURL, withResult: result)
     }
   }
 
   /// Notifies each of ``monitors`` before the response of a download is passed to a handler that has no serializer.
   public func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>) {
-    tell { $0.request(request, didParseResponse: response) }
+    notify { $0.request(request, didParseResponse: response) }
   }
 
   /// Notifies each of ``monitors`` when the downloaded file has been serialized for a response handler, before the handler is
@@ -342,9 +342,6 @@ public final class CompositeEventMonitor: EventMonitor {
   public func request<Value: Sendable>(
     _ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>
   ) {
-    tell { $0.request(request, didParseResponse: response) }
+    notify { $0.request(request, didParseResponse: response) }
   }
 }
-
-extension CompositeEventMonitor: DataRequestMonitor, DataStreamRequestMonitor, DownloadRequestMonitor {}
-extension CompositeEventMonitor: UploadRequestMonitor {}

@@ -24,7 +24,7 @@ public class DataRequest: Request, @unchecked Sendable {
   private let received = Mutex(Received())
 
   init(
-    _ convertible: any URLRequestConvertible, session: borrowing any RequestSession, shouldAutomaticallyResume: Bool?
+    _ convertible: any URLRequestConvertible, session: borrowing Session, shouldAutomaticallyResume: Bool?
   ) {
     self.convertible = convertible
     super.init(session: session, shouldAutomaticallyResume: shouldAutomaticallyResume)
@@ -75,6 +75,7 @@ public class DataRequest: Request, @unchecked Sendable {
       ) -> Void
   ) -> Self {
     set(\.responseDecision, to: ResponseDecision(queue: queue, decide: handler))
+    didAdd(.responseDecision)
     return self
   }
 
@@ -106,13 +107,14 @@ public class DataRequest: Request, @unchecked Sendable {
   @discardableResult
   public func validate(_ validation: @escaping Validation) -> Self {
     received.withLock { $0.validations.append(validation) }
+    didAdd(.validations)
     return self
   }
 
   override func validateResponse(of task: URLSessionTask) -> AFError? {
     let validations = received.withLock { $0.validations }
-    guard !validations.isEmpty, let response = task.httpResponse else { return nil }
-    let (request, data, monitors) = (request, data, dataMonitors)
+    guard let response = task.httpResponse else { return nil }
+    let (request, data, monitors) = (request, data, monitors)
     return refusal(of: validations) { validation in
       let result = validation(request, response, data)
       monitors?.request(self, didValidateRequest: request, response: response, data: data, withResult: result)
@@ -137,7 +139,7 @@ public class DataRequest: Request, @unchecked Sendable {
       let result: AFResult<Data?> = error.map { .failure($0) } ?? .success(data)
       let response = DataResponse(
         request: request, response: response, data: data, metrics: metrics, serializationDuration: 0, result: result)
-      dataMonitors?.request(self, didParseResponse: response)
+      monitors?.request(self, didParseResponse: response)
       // Nothing is serialized, so there is no failure to retry.
       return SerializedResponse(error: nil) { [self] _ in deliver(response, on: queue, to: completionHandler) }
     }
@@ -207,8 +209,8 @@ public class DataRequest: Request, @unchecked Sendable {
   func serialize<Serializer: DataResponseSerializerProtocol>(
     with serializer: Serializer
   ) -> AFDataResponse<Serializer.SerializedObject> {
-    let response = serializedResponse(with: serializer)
-    dataMonitors?.request(self, didParseResponse: response)
+    let (response, monitors) = serializedResponse(with: serializer)
+    monitors?.request(self, didParseResponse: response)
     return response
   }
 
@@ -216,18 +218,19 @@ public class DataRequest: Request, @unchecked Sendable {
   @inline(never)
   private func serializedResponse<Serializer: DataResponseSerializerProtocol>(
     with serializer: Serializer
-  ) -> AFDataResponse<Serializer.SerializedObject> {
+  ) -> (AFDataResponse<Serializer.SerializedObject>, CompositeEventMonitor?) {
     // Read together, because each property would take the lock separately.
-    let (request, task, metrics, error) = mutableState.withLock { state in
-      (state.requests.last, state.tasks.last, state.metrics.last, state.error)
+    let (request, task, metrics, error, monitors) = mutableState.withLock { state in
+      (state.requests.last, state.tasks.last, state.metrics.last, state.error, state.listeningMonitors)
     }
     let (httpResponse, data) = (task?.httpResponse, data)
     let (result, duration) = serialized {
       try serializer.serialize(request: request, response: httpResponse, data: data, error: error)
     }
-    return DataResponse(
+    let response = DataResponse(
       request: request, response: httpResponse, data: data, metrics: metrics, serializationDuration: duration,
       result: result)
+    return (response, monitors)
   }
 
   /// Adds a handler that receives the response body as `Data`.
@@ -309,17 +312,4 @@ public class DataRequest: Request, @unchecked Sendable {
         emptyRequestMethods: emptyRequestMethods),
       completionHandler: completionHandler)
   }
-}
-
-/// Receives the events of data requests, including the events that other types of requests don't have.
-protocol DataRequestMonitor: RequestMonitor {
-  func request(
-    _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, data: Data?,
-    withResult result: Request.ValidationResult)
-  func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>)
-  func request<Value: Sendable>(_ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>)
-}
-
-extension DataRequest {
-  private var dataMonitors: (any DataRequestMonitor)? { monitors.flatMap { $0 as? any DataRequestMonitor } }
 }

@@ -75,6 +75,7 @@ extension Request {
   // MARK: The task's end, on the underlying queue
 
   func didGather(_ metrics: URLSessionTaskMetrics) {
+    queues.assertOnRoot()
     let monitors = mutableState.withLock { state in
       state.metrics.append(metrics)
       return state.listeningMonitors
@@ -93,19 +94,20 @@ extension Request {
   }
 
   func taskDidComplete(_ task: URLSessionTask, with error: AFError?) {
-    let isRunning = mutableState.withLock { state in
-      guard state.runningTask === task else { return false }
+    queues.assertOnRoot()
+    let (isRunning, monitors) = mutableState.withLock { state in
+      guard state.runningTask === task else { return (false, nil as CompositeEventMonitor?) }
       state.stage = .completing(pendingRetry: nil)
       if error != nil, state.error == nil { state.error = error }
-      return true
+      return (true, state.eventMonitor)
     }
     guard isRunning else { return }
     taskDidEnd(with: error)
     finishProgress(task)
-    if self.error == nil, let error = validateResponse(of: task) {
+    if has(.validations), self.error == nil, let error = validateResponse(of: task) {
       mutableState.withLock { $0.error = $0.error ?? error }
     }
-    notifiedMonitors?.request(self, didCompleteTask: task, with: error)
+    monitors?.request(self, didCompleteTask: task, with: error)
     retryOrFinish()
   }
 
@@ -136,23 +138,24 @@ extension Request {
 
   /// Ends the request: creates no further task and doesn't retry. Called on the underlying queue.
   func finish(error: AFError? = nil) {
-    let timing = mutableState.withLock { state -> SerialQueue.Timing? in
+    queues.assertOnRoot()
+    let (timing, monitors) = mutableState.withLock { state -> (SerialQueue.Timing?, CompositeEventMonitor?) in
       switch state.stage {
-      case .finishing, .done: return nil
+      case .finishing, .done: return (nil, nil)
       case .unbuilt, .building, .running, .completing, .waiting:
         state.stage = .finishing(pendingRetry: nil)
         if error != nil { state.error = error }
-        return state.endIsQueued ? .queued : .immediate
+        return (state.endIsQueued ? .queued : .immediate, state.eventMonitor)
       }
     }
     guard let timing else { return }
     // Called directly, because asking the queue whether it is the current one costs as much as an allocation.
-    if timing == .immediate, queues.deliversOnRoot { return didFinish() }
-    root.perform(timing) { self.didFinish() }
+    if timing == .immediate, queues.deliversOnRoot { return didFinish(monitors) }
+    root.perform(timing) { self.didFinish(monitors) }
   }
 
-  private func didFinish() {
-    notifiedMonitors?.requestDidFinish(self)
+  private func didFinish(_ monitors: CompositeEventMonitor?) {
+    monitors?.requestDidFinish(self)
     serializeResponses()
   }
 
@@ -194,6 +197,7 @@ extension Request {
   /// Delivers the serialized responses to their response handlers, and then calls the handlers that `onFinish` added. Called on the
   /// underlying queue.
   private func deliverResponses(wasEnqueued: Bool = false) {
+    queues.assertOnRoot()
     enum Next {
       case serialize, enqueue
       case deliver(ResponseHandlers, [@Sendable () -> Void])

@@ -8,7 +8,8 @@ extension Request {
   /// Adds an interceptor to this request. The interceptor runs after the session's interceptor and after those added earlier.
   @discardableResult
   public func interceptor(_ interceptor: any RequestInterceptor) -> Self {
-    mutableState.withLock { $0.append(interceptor) }
+    mutableState.withLock { $0.interceptors.append(interceptor) }
+    didAdd(.interceptors)
     return self
   }
 
@@ -56,6 +57,7 @@ extension Request {
   @discardableResult
   public func cacheResponse(using handler: any CachedResponseHandler) -> Self {
     set(\.cachedResponseHandler, to: handler)
+    didAdd(.cachedResponseHandler)
     return self
   }
 
@@ -100,7 +102,7 @@ extension Request {
   public func eventMonitor(_ monitor: any EventMonitor) -> Self {
     mutableState.withLock { state in
       let monitors = CompositeEventMonitor(
-        queue: underlyingQueue, monitors: ((state.eventMonitor as? CompositeEventMonitor)?.monitors ?? []) + [monitor])
+        queue: underlyingQueue, monitors: (state.eventMonitor?.monitors ?? []) + [monitor])
       state.eventMonitor = monitors
       if monitors.hasListeners { state.endIsQueued = true }
     }

@@ -42,17 +42,17 @@ extension Request {
   // The totals are autoclosures, because reading them parses the response's fields, and most requests have no progress handler.
 
   func didReceive(_ byteCount: Int64, of total: @autoclosure () -> Int64) {
-    mutableState.withLock { $0.downloadProgress }?.update(byteCount, of: total())
+    if has(.progress) { mutableState.withLock { $0.downloadProgress }?.update(byteCount, of: total()) }
   }
 
   func didSend(_ byteCount: Int64, of total: @autoclosure () -> Int64) {
-    mutableState.withLock { $0.uploadProgress }?.update(byteCount, of: total())
+    if has(.progress) { mutableState.withLock { $0.uploadProgress }?.update(byteCount, of: total()) }
   }
 
   /// Reports the task's final byte counts to the progress handlers. A handler that was set while the task was running may have
   /// missed earlier reports.
   func finishProgress(_ task: URLSessionTask) {
-    guard mutableState.withLock({ $0.uploadProgress != nil || $0.downloadProgress != nil }) else { return }
+    guard has(.progress) else { return }
     let (sent, received) = (sentBytes(of: task), receivedBytes(of: task))
     if sent.count > 0 { didSend(sent.count, of: sent.total) }
     if received.count > 0 { didReceive(received.count, of: received.total) }
@@ -85,6 +85,7 @@ extension Request {
       let bytes = path == \.uploadProgress ? sentBytes(of: task) : receivedBytes(of: task)
       if bytes.count > 0 { progress.update(bytes.count, of: bytes.total) }
     }
+    defer { didAdd(.progress) }
     return mutableState.withLock { state in
       if let existing = state[keyPath: path] { return existing }
       state[keyPath: path] = progress

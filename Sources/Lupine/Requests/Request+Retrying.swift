@@ -8,6 +8,7 @@ import Synchronization
 // be serialized.
 extension Request {
   func retryOrFinish() {
+    queues.assertOnRoot()
     guard let error else { return finish() }
     let isAsked = askRetriers(dueTo: error) { result in
       switch result {
@@ -51,6 +52,7 @@ extension Request {
   /// Stops waiting for the retriers' decision or for the end of the retry delay, because the request is ending. Called on the
   /// underlying queue.
   func stopWaiting() {
+    queues.assertOnRoot()
     if let pendingRetry = mutableState.withLock({ $0.pendingRetry.take() }) {
       pendingRetry.proceed(.doNotRetry)
     } else {

@@ -41,6 +41,15 @@ public class Request: @unchecked Sendable {
   typealias CreationHandler = @Sendable (Result<URLRequest, BuildFailure>) -> Void
   typealias TaskHandler = @Sendable (URLSessionTask) -> Void
 
+  /// What callers have added to a request. Most requests have nothing of it, and find that out without taking the lock.
+  enum Addition: UInt8 {
+    case interceptors = 1
+    case cachedResponseHandler = 2
+    case responseDecision = 4
+    case progress = 8
+    case validations = 16
+  }
+
   /// A change of the request's state by `resume()`, `suspend()` or `cancel()`.
   struct Transition {
     let state: State
@@ -50,7 +59,7 @@ public class Request: @unchecked Sendable {
     let work: Work?
     /// The session that creates the task if `work` is `build`, or nil if the session has been released. It is retained, so that a
     /// request that was resumed before the session was released is still sent.
-    var session: (any RequestSession)?
+    var session: Session?
 
     /// The work that a transition requires. `build` creates the request's task. `stopWaiting` ends the wait for a retry.
     enum Work { case build, stopWaiting }
@@ -78,19 +87,11 @@ public class Request: @unchecked Sendable {
     var responses = ResponseHandlers()
     /// Whether a response handler has ever been added to the request.
     var hasHadHandler = false
-    /// The interceptors that were added to the request. Only the session accesses them; see `InterceptorList`.
-    var interceptors: (any Sendable)? {
-      didSet { hasInterceptors = interceptors != nil }
-    }
-    /// Whether `interceptors` isn't nil.
-    private(set) var hasInterceptors = false
-    var eventMonitor: (any RequestMonitor)?
+    /// The interceptors that were added to the request, in order. The session's interceptor isn't among them.
+    var interceptors: [any RequestInterceptor] = []
+    var eventMonitor: CompositeEventMonitor?
     var redirectHandler: (any RedirectHandler)?
-    var cachedResponseHandler: (any CachedResponseHandler)? {
-      didSet { hasCachedResponseHandler = cachedResponseHandler != nil }
-    }
-    /// Whether `cachedResponseHandler` isn't nil. Stored, because comparing the handler with nil would copy it for each request.
-    private(set) var hasCachedResponseHandler = false
+    var cachedResponseHandler: (any CachedResponseHandler)?
     var credential: URLCredential?
     var responseDecision: ResponseDecision?
     var creationHandlers: [CreationHandler] = []
@@ -118,19 +119,26 @@ public class Request: @unchecked Sendable {
   let queues: RequestQueues
   // Not in the mutable state, which could then be moved only field by field.
   /// The session that created the request, or nil if the session has been released. Nothing else changes it.
-  private(set) weak var session: (any RequestSession)?
+  private(set) weak var session: Session?
   let mutableState: Mutex<MutableState>
+  private let additions = Atomic<UInt8>(0)
   @usableFromInline package let registrySlot = RegistrySlot()
 
   // The session is borrowed, because the callers of initializers otherwise retain and release each argument.
-  init(session: borrowing any RequestSession, shouldAutomaticallyResume: Bool?) {
+  init(session: borrowing Session, shouldAutomaticallyResume: Bool?) {
     queues = session.queues
     self.session = copy session
     self.shouldAutomaticallyResume = shouldAutomaticallyResume
-    startsImmediately = shouldAutomaticallyResume ?? session.startImmediately
+    startsImmediately = shouldAutomaticallyResume ?? session.startRequestsImmediately
     let monitor = session.requestMonitor
     mutableState = Mutex(MutableState(eventMonitor: monitor, endIsQueued: monitor?.hasListeners ?? false))
   }
+
+  /// Returns whether a caller has added `addition` to the request.
+  func has(_ addition: Addition) -> Bool { additions.load(ordering: .acquiring) & addition.rawValue != 0 }
+
+  /// Notes that a caller has added `addition`. Called after it was stored.
+  func didAdd(_ addition: Addition) { additions.bitwiseOr(addition.rawValue, ordering: .releasing) }
 
   // MARK: Steps that subclasses override
 
@@ -158,7 +166,7 @@ public class Request: @unchecked Sendable {
   func taskDidEnd(with error: AFError?) {}
 
   /// Returns the error of the first validation that rejects the task's response, or nil if there is no response. Called on the
-  /// underlying queue if there is no error. Without validations, the response isn't read, which takes the task's locks.
+  /// underlying queue if there is no error and the request has validations.
   func validateResponse(of task: URLSessionTask) -> AFError? { nil }
 
   /// Discards the results of the previous attempt before a retry. The error of that attempt has already been discarded.
@@ -180,7 +188,7 @@ public class Request: @unchecked Sendable {
 
   /// Begins the first attempt immediately, for a session whose `requestSetup` is `.eager`.
   /// Retains the session until the request is set up.
-  func prepareEagerly(in session: any RequestSession) {
+  func prepareEagerly(in session: Session) {
     let isUnbuilt = mutableState.withLock { state in
       guard case .unbuilt = state.stage else { return false }
       state.stage = .building
@@ -256,21 +264,29 @@ public class Request: @unchecked Sendable {
       state.transitions.append(transition)
       return (task, isFirst)
     }
-    if isNews { tellTransitions() }
-    if let task { steer(task) }
+    if isNews { reportTransitions() }
+    if let task { apply(state, to: task) }
   }
 
   /// Reports the pending transitions to the monitors on the underlying queue, in the order in which the transitions were made.
-  private func tellTransitions() {
+  private func reportTransitions() {
     root.perform {
       // Transitions are taken one at a time, because reporting a transition can cause further transitions.
-      while let transition = self.mutableState.withLock({ $0.transitions.popFirst() }) { self.tell(transition) }
+      var isLast = false
+      while !isLast {
+        let (transition, monitors) = self.mutableState.withLock { state in
+          defer { isLast = state.transitions.isEmpty }
+          return (state.transitions.popFirst(), state.eventMonitor)
+        }
+        if let transition { self.report(transition, to: monitors) }
+      }
     }
   }
 
   /// Notifies the monitors of a transition, and performs the work that the transition requires. Called on the underlying queue.
-  func tell(_ transition: Transition) {
-    if let monitors = notifiedMonitors {
+  func report(_ transition: Transition, to monitors: CompositeEventMonitor?) {
+    queues.assertOnRoot()
+    if let monitors {
       switch transition.state {
       case .resumed:
         monitors.requestDidResume(self)
@@ -295,7 +311,8 @@ public class Request: @unchecked Sendable {
 
   /// Begins to create the task of an attempt, unless the request has been cancelled or has ended in the meantime. Called on the
   /// root queue.
-  func build(in session: (any RequestSession)?) {
+  func build(in session: Session?) {
+    queues.assertOnRoot()
     let attempt = mutableState.withLock { state in state.isBuilding(state.retryCount) ? state.retryCount : nil }
     guard let attempt else { return }
     guard let session else { return finish(error: .sessionDeinitialized) }
@@ -303,20 +320,18 @@ public class Request: @unchecked Sendable {
     session.build(self, attempt: attempt)
   }
 
-  /// Resumes, suspends or cancels the task according to the request's state. Repeats if another
-  /// thread has changed the state in the meantime.
-  func steer(_ task: URLSessionTask) {
-    var wanted: State
-    repeat {
-      wanted = state
-      switch wanted {
-      case .resumed: task.resumeFully()
-      case .suspended: task.suspendOnce()
-      // The task isn't resumed first, because it would then send the request.
-      case .cancelled: cancelTask(task)
-      case .initialized, .finished: break
-      }
-    } while state != wanted
+  /// Resumes, suspends or cancels the task according to the request's state, which is `wanted`. Repeats if another thread has
+  /// changed the state in the meantime.
+  func apply(_ wanted: State, to task: URLSessionTask) {
+    switch wanted {
+    case .resumed: task.resumeFully()
+    case .suspended: task.suspendOnce()
+    // The task isn't resumed first, because it would then send the request.
+    case .cancelled: cancelTask(task)
+    case .initialized, .finished: break
+    }
+    let state = state
+    if state != wanted { apply(state, to: task) }
   }
 }
 

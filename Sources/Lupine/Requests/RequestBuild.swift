@@ -19,6 +19,7 @@ struct RequestBuild: Sendable {
   /// Starts the attempt with its first step, or with its last step if the request creates its task without a `URLRequest`. Called
   /// on the root queue.
   func start() {
+    request.queues.assertOnRoot()
     if session.session.isValid, let task = request.makeReadyTask(in: session.session) { return begin(task) }
     if session.buildsOnRootQueue { createRequest() } else { onRequestQueue { createRequest() } }
   }
@@ -98,9 +99,10 @@ struct RequestBuild: Sendable {
   // MARK: The steps on the root queue
 
   private func makeTask(_ urlRequest: URLRequest) {
+    request.queues.assertOnRoot()
     guard session.session.isValid else { return fail(with: .sessionInvalidated(error: nil)) }
     // The values are written to variables, because returning them as an optional tuple would copy each of them twice.
-    var monitors: (any RequestMonitor)?
+    var monitors: CompositeEventMonitor?
     var handlers: [Request.CreationHandler] = []
     let isCurrent = request.mutableState.withLock { state in
       guard state.isBuilding(attempt) else { return false }
@@ -116,12 +118,13 @@ struct RequestBuild: Sendable {
 
   /// Assigns the task to the request. Then resumes, suspends or cancels the task according to the request's state.
   private func begin(_ task: URLSessionTask) {
+    request.queues.assertOnRoot()
     // If the session was invalidated in the meantime, it doesn't own the task and wouldn't report its end.
     guard session.session.owns(task) else { return fail(with: .sessionInvalidated(error: nil)) }
     // The values are written to variables, because returning them as an optional tuple would copy each of them twice.
     var state = Request.State.initialized
     var transitions: ShortList<Request.Transition> = []
-    var monitors: (any RequestMonitor)?
+    var monitors: CompositeEventMonitor?
     var handlers: [Request.TaskHandler] = []
     let isCurrent = request.mutableState.withLock { mutableState in
       guard mutableState.isBuilding(attempt) else { return false }
@@ -134,7 +137,7 @@ struct RequestBuild: Sendable {
     // The attempt ended before the request had this task, so the task must be cancelled here.
     guard isCurrent else { return task.cancel() }
     // The transitions made so far are reported now, so that they precede the task's events.
-    transitions.forEach { request.tell($0) }
+    transitions.forEach { request.report($0, to: monitors) }
     task.owner = request
     if let monitors, monitors.hasListeners { monitors.request(request, didCreateTask: task) }
     for handler in handlers { handler(task) }
@@ -144,11 +147,12 @@ struct RequestBuild: Sendable {
     case .cancelled: monitors?.request(request, didCancelTask: task)
     case .initialized, .finished: break
     }
-    request.steer(task)
+    request.apply(state, to: task)
   }
 
   /// Ends the attempt without a task, and calls the retriers with `error`. Called on the root queue.
   private func fail(with error: AFError) {
+    request.queues.assertOnRoot()
     let isCurrent = request.mutableState.withLock { state in
       guard state.isBuilding(attempt) else { return false }
       state.stage = .completing(pendingRetry: nil)
@@ -161,11 +165,11 @@ struct RequestBuild: Sendable {
   /// Ends the attempt because its `URLRequest` couldn't be created or adapted. Notifies the monitors with `event`, and then calls
   /// the creation handlers.
   private func fail(
-    with error: AFError, initialRequest: URLRequest?, event: (any RequestMonitor) -> Void
+    with error: AFError, initialRequest: URLRequest?, event: (CompositeEventMonitor) -> Void
   ) {
     let observers = request.mutableState.withLock { state in
       guard state.isBuilding(attempt) else {
-        return nil as ((any RequestMonitor)?, [Request.CreationHandler])?
+        return nil as (CompositeEventMonitor?, [Request.CreationHandler])?
       }
       state.hasFailedToBuild = true
       state.announcedRequestCount = state.requests.count
@@ -185,7 +189,7 @@ struct RequestBuild: Sendable {
 
   /// Appends `urlRequest` to the request's list of `URLRequest`s. Returns whether this attempt is still the current one, and the
   /// monitors to notify.
-  private func record(_ urlRequest: URLRequest) -> (isCurrent: Bool, monitors: (any RequestMonitor)?) {
+  private func record(_ urlRequest: URLRequest) -> (isCurrent: Bool, monitors: CompositeEventMonitor?) {
     request.mutableState.withLock { state in
       guard state.isBuilding(attempt) else { return (false, nil) }
       state.requests.append(urlRequest)
@@ -206,7 +210,8 @@ struct RequestBuild: Sendable {
   }
 
   /// Notifies the request's monitors on the root queue, in the order in which this method is called.
-  private func notify(_ monitors: any RequestMonitor, of event: @escaping @Sendable (any RequestMonitor) -> Void) {
+  private func notify(_ monitors: CompositeEventMonitor, of event: @escaping @Sendable (CompositeEventMonitor) -> Void)
+  {
     session.root.perform(.immediate) { if isCurrent { event(monitors) } }
   }
 }

@@ -20,24 +20,6 @@ public protocol RequestDelegate: AnyObject, Sendable {
   func retryRequest(_ request: Request, withDelay timeDelay: TimeInterval?)
 }
 
-/// The internal methods that a request calls on its session. Requests use this protocol to avoid a circular dependency: ``Session``
-/// refers to all types of requests.
-protocol RequestSession: RequestDelegate {
-  var queues: RequestQueues { get }
-  /// The monitor that notifies all of the session's monitors, or nil if there are none.
-  var requestMonitor: (any RequestMonitor)? { get }
-
-  /// Retains the request until `cleanup(after:)` is called.
-  func keep(_ request: Request)
-  /// Creates the `URLRequest` and the task for the attempt with the given number. Called on the root queue.
-  func build(_ request: Request, attempt: Int)
-  /// Returns whether there is a retrier to call after a failure of `request`. Returns false if the session can no longer create
-  /// tasks.
-  func hasRetrier(for request: Request) -> Bool
-  /// Calls the retriers after a failure of `request`. Passes the retriers' decision to `completion` once, on any thread.
-  func askRetriers(about request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void)
-}
-
 /// The queues of a session's requests. Each request refers to all of them with one reference.
 final class RequestQueues: Sendable {
   /// The root queue of the session.
@@ -56,5 +38,13 @@ final class RequestQueues: Sendable {
     self.serialization = serialization
     deliversOnRoot = delivery.isBased(on: underlying)
     root = deliversOnRoot ? delivery : SerialQueue(underlying)
+  }
+
+  /// Traps, in debug builds, if the caller doesn't run on the root queue. Not checked if the `URLSession` calls its delegate on
+  /// another queue, which only has the root queue's label.
+  func assertOnRoot() {
+    #if DEBUG
+      if deliversOnRoot { dispatchPrecondition(condition: .onQueue(underlying)) }
+    #endif
   }
 }

@@ -36,7 +36,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
   private let body = Mutex(Body())
 
   init(
-    _ convertible: any URLRequestConvertible, _ upload: any UploadableConvertible, _ session: any RequestSession,
+    _ convertible: any URLRequestConvertible, _ upload: any UploadableConvertible, _ session: Session,
     _ shouldAutomaticallyResume: Bool?, _ fileManager: FileManager
   ) {
     self.upload = upload
@@ -65,13 +65,13 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     do {
       let uploadable = try upload.createUploadable()
       use(uploadable)
-      root.perform(.immediate) { [self] in uploadMonitors?.request(self, didCreateUploadable: uploadable) }
+      root.perform(.immediate) { [self] in monitors?.request(self, didCreateUploadable: uploadable) }
     } catch {
       let error = error.asAFError(or: .createUploadableFailed(error: error))
       root.perform(.immediate) { [self] in
         // The monitors may read the error. A request that has ended in the meantime keeps its own.
         mutableState.withLock { $0.error = $0.error ?? error }
-        uploadMonitors?.request(self, didFailToCreateUploadableWithError: error)
+        monitors?.request(self, didFailToCreateUploadableWithError: error)
       }
       throw error
     }
@@ -89,8 +89,9 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
 
   /// Returns the stream of the request body, or nil if the body isn't a stream. Called on the underlying queue.
   func inputStream() -> InputStream? {
+    queues.assertOnRoot()
     guard case .stream(let stream) = uploadable else { return nil }
-    uploadMonitors?.request(self, didProvideInputStream: stream)
+    monitors?.request(self, didProvideInputStream: stream)
     return stream
   }
 
@@ -120,17 +121,6 @@ extension UploadRequest.Uploadable: UploadableConvertible {
 
 /// A value that can be converted to both a `URLRequest` and the body to upload with it.
 public protocol UploadConvertible: UploadableConvertible, URLRequestConvertible {}
-
-/// Receives the events of uploads, including the events that other types of requests don't have.
-protocol UploadRequestMonitor: RequestMonitor {
-  func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable)
-  func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError)
-  func request(_ request: UploadRequest, didProvideInputStream stream: InputStream)
-}
-
-extension UploadRequest {
-  private var uploadMonitors: (any UploadRequestMonitor)? { monitors.flatMap { $0 as? any UploadRequestMonitor } }
-}
 
 extension Set {
   /// Returns the elements of the set, and empties the set.

@@ -174,29 +174,3 @@ extension RequestInterceptor where Self == Interceptor {
     Interceptor(adapters: adapters, retriers: retriers, interceptors: interceptors)
   }
 }
-
-/// The interceptors that were added to one request, in order. The request stores this list as `any Sendable` to avoid a circular
-/// dependency: the interceptors' protocol refers to ``Session``, which refers to all types of requests.
-struct InterceptorList: Sendable {
-  fileprivate(set) var members: [any RequestInterceptor] = []
-}
-
-extension Request.MutableState {
-  /// Appends `interceptor` to the request's interceptors.
-  mutating func append(_ interceptor: any RequestInterceptor) {
-    var list = interceptors as? InterceptorList ?? InterceptorList()
-    list.members.append(interceptor)
-    interceptors = list
-  }
-}
-
-extension Request {
-  /// The interceptors that were added to this request, in order. The session's interceptor isn't among them.
-  var interceptors: [any RequestInterceptor] {
-    guard let interceptors = mutableState.withLock({ $0.interceptors }) else { return [] }
-    return (interceptors as? InterceptorList)?.members ?? []
-  }
-
-  /// Whether any interceptor was added to this request.
-  var hasInterceptors: Bool { mutableState.withLock { $0.hasInterceptors } }
-}

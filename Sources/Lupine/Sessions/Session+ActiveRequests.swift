@@ -38,6 +38,7 @@ extension Session {
 
   /// Makes all active requests fail with `error`. Called on the root queue.
   func endRequests(with error: AFError) {
+    queues.assertOnRoot()
     for request in activeRequests.withLock({ $0.members }) { request.end(with: error) }
   }
 

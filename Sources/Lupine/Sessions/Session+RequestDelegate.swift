@@ -26,7 +26,7 @@ extension Session: RequestDelegate {
   public func retryResult(
     for request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void
   ) {
-    guard hasInterceptor || request.hasInterceptors else { return completion(.doNotRetry) }
+    guard hasInterceptor || request.has(.interceptors) else { return completion(.doNotRetry) }
     askRetriers(about: request, dueTo: error) { [root] result in root.perform { completion(result) } }
   }
 
@@ -36,20 +36,26 @@ extension Session: RequestDelegate {
   }
 }
 
-extension Session: RequestSession {
+// The internal methods that requests call.
+extension Session {
   /// Runs the closures of the session and its requests on the root queue, in the order in which they are submitted.
   var root: SerialQueue { queues.root }
 
-  var requestMonitor: (any RequestMonitor)? { eventMonitor.monitors.isEmpty ? nil : eventMonitor }
+  /// The monitor that notifies all of the session's monitors, or nil if there are none.
+  var requestMonitor: CompositeEventMonitor? { eventMonitor.monitors.isEmpty ? nil : eventMonitor }
 
+  /// Creates the `URLRequest` and the task for the attempt with the given number. Called on the root queue.
   func build(_ request: Request, attempt: Int) {
     RequestBuild(request: request, session: self, attempt: attempt).start()
   }
 
+  /// Returns whether there is a retrier to call after a failure of `request`. Returns false if the session can no longer create
+  /// tasks.
   func hasRetrier(for request: Request) -> Bool {
-    (hasInterceptor || request.hasInterceptors) && session.isValid
+    (hasInterceptor || request.has(.interceptors)) && session.isValid
   }
 
+  /// Calls the retriers after a failure of `request`. Passes the retriers' decision to `completion` once, on any thread.
   func askRetriers(about request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void)
   {
     guard let retrier = interceptors(for: request) else { return completion(.doNotRetry) }
@@ -64,7 +70,8 @@ extension Session: RequestSession {
   /// Returns an interceptor that calls the session's interceptor and then the request's interceptors, or nil if there are none.
   /// Even a single interceptor is wrapped in an `Interceptor`, which ignores all answers after the first.
   func interceptors(for request: Request) -> Interceptor? {
-    guard hasInterceptor || request.hasInterceptors else { return nil }
-    return Interceptor(interceptors: (interceptor.map { [$0] } ?? []) + request.interceptors)
+    guard hasInterceptor || request.has(.interceptors) else { return nil }
+    let own = request.mutableState.withLock { $0.interceptors }
+    return Interceptor(interceptors: (interceptor.map { [$0] } ?? []) + own)
   }
 }

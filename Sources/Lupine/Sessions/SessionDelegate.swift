@@ -13,12 +13,13 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   private struct Wiring {
     weak var session: Session?
     var eventMonitor: CompositeEventMonitor?
-    /// Whether the session has a handler that decides how to cache responses.
-    var hasCachedResponseHandler = false
   }
 
   let fileManager: FileManager
   private let wiring = Mutex(Wiring())
+  // Read without the lock, because most sessions have neither.
+  private let hasMonitors = Atomic(false)
+  private let hasCachedResponseHandler = Atomic(false)
 
   /// Creates a delegate for a ``Session``.
   ///
@@ -30,18 +31,18 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   /// Attaches the delegate to its session, and restores the session's background tasks. Called after the evaluation of servers'
   /// certificates has been configured.
   func attach(to session: Session) {
-    let (monitors, hasCachedResponseHandler) = (session.eventMonitor, session.cachedResponseHandler != nil)
-    wiring.withLock {
-      $0 = Wiring(
-        session: session, eventMonitor: monitors.hasListeners ? monitors : nil,
-        hasCachedResponseHandler: hasCachedResponseHandler)
-    }
+    let monitors = session.eventMonitor.hasListeners ? session.eventMonitor : nil
+    wiring.withLock { $0 = Wiring(session: session, eventMonitor: monitors) }
+    hasMonitors.store(monitors != nil, ordering: .releasing)
+    hasCachedResponseHandler.store(session.cachedResponseHandler != nil, ordering: .releasing)
     session.session.restoreBackgroundTasks()
   }
 
   /// The session's monitors, or nil if none of them observes URLSession's events. The monitors of a single request aren't included,
   /// because they receive only the request's own events.
-  private var monitors: CompositeEventMonitor? { wiring.withLock { $0.eventMonitor } }
+  private var monitors: CompositeEventMonitor? {
+    hasMonitors.load(ordering: .acquiring) ? wiring.withLock { $0.eventMonitor } : nil
+  }
 
   /// The name of the delegate's type, as a textual description.
   open override var description: String { "\(type(of: self))" }
@@ -167,7 +168,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   /// Whether the delegate must receive all events of all tasks. This is the case if it is an instance of a subclass or has
   /// monitors.
-  fileprivate var isWatched: Bool { isSubclass || monitors != nil }
+  fileprivate var isWatched: Bool { isSubclass || hasMonitors.load(ordering: .acquiring) }
 
   fileprivate var isSubclass: Bool { type(of: self) != SessionDelegate.self }
 
@@ -244,13 +245,12 @@ extension SessionDelegate: SelectiveTrustDelegate {
 
 extension SessionDelegate: SelectiveDataDelegate {
   package func needsResponse(of task: URLSessionDataTask) -> Bool {
-    isWatched || task.request?.responseDecision != nil
+    isWatched || task.request?.has(.responseDecision) == true
   }
 
   package func needsCachingDecision(for task: URLSessionDataTask) -> Bool {
-    // Both are read together, because each read takes the lock.
-    wiring.withLock { $0.eventMonitor != nil || $0.hasCachedResponseHandler } || isSubclass
-      || task.request?.hasCachedResponseHandler == true
+    isWatched || hasCachedResponseHandler.load(ordering: .acquiring)
+      || task.request?.has(.cachedResponseHandler) == true
   }
 
   package func keptBody(of task: URLSessionDataTask) -> Data? { (task.request as? DataRequest)?.data }

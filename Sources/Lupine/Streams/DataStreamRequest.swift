@@ -33,7 +33,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
   private let streaming = Mutex(Streaming())
 
   init(
-    _ convertible: any URLRequestConvertible, automaticallyCancelOnStreamError: Bool, session: any RequestSession,
+    _ convertible: any URLRequestConvertible, automaticallyCancelOnStreamError: Bool, session: Session,
     shouldAutomaticallyResume: Bool?
   ) {
     self.convertible = convertible
@@ -104,6 +104,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
       ) -> Void
   ) -> Self {
     set(\.responseDecision, to: ResponseDecision(queue: queue, decide: handler))
+    didAdd(.responseDecision)
     return self
   }
 
@@ -127,29 +128,18 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
   @discardableResult
   public func validate(_ validation: @escaping Validation) -> Self {
     streaming.withLock { $0.validations.append(validation) }
+    didAdd(.validations)
     return self
   }
 
   override func validateResponse(of task: URLSessionTask) -> AFError? {
     let validations = streaming.withLock { $0.validations }
-    guard !validations.isEmpty, let response = task.httpResponse else { return nil }
-    let (request, monitors) = (request, streamMonitors)
+    guard let response = task.httpResponse else { return nil }
+    let (request, monitors) = (request, monitors)
     return refusal(of: validations) { validation in
       let result = validation(request, response)
       monitors?.request(self, didValidateRequest: request, response: response, withResult: result)
       return result
     }
   }
-}
-
-/// Receives the events of stream requests, including the events that other types of requests don't have.
-protocol DataStreamRequestMonitor: RequestMonitor {
-  func request(
-    _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
-    withResult result: Request.ValidationResult)
-  func request<Value: Sendable>(_ request: DataStreamRequest, didParseStream result: Result<Value, AFError>)
-}
-
-extension DataStreamRequest {
-  var streamMonitors: (any DataStreamRequestMonitor)? { monitors.flatMap { $0 as? any DataStreamRequestMonitor } }
 }

@@ -96,7 +96,7 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
 
   private func handOver(_ result: Result<Success, Failure>, _ piece: StreamPiece?) {
     let request = request
-    if isSerialized, let monitors = request.streamMonitors {
+    if isSerialized, let monitors = request.monitors {
       monitors.request(
         request,
         didParseStream: result.mapError { error in

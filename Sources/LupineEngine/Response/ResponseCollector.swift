@@ -1,6 +1,5 @@
 // ResponseCollector: collects a complete response for one caller.
 
-internal import LupineReactor
 internal import Synchronization
 
 /// Collects a response in memory. When the exchange has ended, resumes the waiting caller, exactly once.
@@ -17,13 +16,10 @@ final class ResponseCollector: ResponseSink {
   typealias Outcome = (Result<Collected, EngineError>, ExchangeMetrics)
 
   private struct State {
-    var handle: ExchangeHandle?
-    var isCancelled = false
     var head: ResponseHead?
     var next: Result<EngineRequest, EngineError>?
     var body: [UInt8] = []
     var outcome: Outcome?
-    var caller: SuspendedTask?
   }
 
   /// A request whose redirects are followed, with the redirects that led to this request.
@@ -34,34 +30,19 @@ final class ResponseCollector: ResponseSink {
 
   private let redirecting: Redirecting?
   private let shard: LoopShard
-  /// Whether the caller runs on the event loop's thread, so that resuming the caller doesn't wake another thread.
-  private let isOnLoop: Bool
+  private let end: Latch
   private let state = Mutex(State())
 
   init(on shard: LoopShard, redirecting: Redirecting?) {
     self.shard = shard
     self.redirecting = redirecting
-    isOnLoop = shard.loop.isCurrent
+    // Resuming a caller on the event loop's thread wakes no other thread, so it isn't delayed.
+    end = Latch(shard.loop.isCurrent ? nil : shard.resumptions)
   }
 
   nonisolated(nonsending) func run(_ request: EngineRequest, by engine: Engine) async -> Outcome {
-    await withTaskCancellationHandler {
-      await SuspendedTask.suspend { caller in
-        state.withLock { $0.caller = caller }
-        let handle = engine.submit(request, to: self, on: shard)
-        let isCancelled = state.withLock { state in
-          state.handle = handle
-          return state.isCancelled
-        }
-        if isCancelled { handle.cancel() }
-      }
-    } onCancel: {
-      let handle = state.withLock { state in
-        state.isCancelled = true
-        return state.handle
-      }
-      handle?.cancel()
-    }
+    let handle = engine.submit(request, to: self, on: shard)
+    await end.pass { handle.cancel() }
     guard let outcome = state.withLock({ $0.outcome.take() }) else {
       preconditionFailure("a response ended without a result")
     }
@@ -85,7 +66,7 @@ final class ResponseCollector: ResponseSink {
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
     // `finish` is the last call, so the entire state can be moved out.
-    let caller = state.withLock { state in
+    state.withLock { state in
       let collected = result.map { trailers -> Collected in
         guard let head = state.head.take() else { preconditionFailure("a response ended without a head") }
         var body: [UInt8] = []
@@ -93,9 +74,7 @@ final class ResponseCollector: ResponseSink {
         return Collected(head: head, body: body, trailers: trailers, next: state.next.take())
       }
       state.outcome = (collected, metrics)
-      return state.caller.take()
     }
-    guard let caller else { return }
-    if isOnLoop { caller.resume() } else { shard.resumptions.resume(caller) }
+    end.open()
   }
 }

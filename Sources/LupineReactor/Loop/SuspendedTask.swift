@@ -29,3 +29,31 @@
   /// Resumes the task. Must be called exactly once.
   @inlinable package func resume() { continuation.resume() }
 }
+
+/// Swift tasks that wait to be resumed, in the order in which they were added.
+package struct SuspendedTasks: Sendable {
+  /// The first task. Often it is the only one, so that no array is allocated.
+  private var first: SuspendedTask?
+  private var others: [SuspendedTask] = []
+
+  package init() {}
+
+  package var count: Int { first == nil ? 0 : others.count + 1 }
+
+  package mutating func append(_ task: SuspendedTask) {
+    if first == nil { first = task } else { others.append(task) }
+  }
+
+  /// Removes the tasks and returns them.
+  package mutating func take() -> SuspendedTasks {
+    var taken = SuspendedTasks()
+    swap(&taken, &self)
+    return taken
+  }
+
+  /// Calls `body` with each task, in order. By default, resumes the tasks.
+  package func forEach(_ body: (SuspendedTask) -> Void = { $0.resume() }) {
+    if let first { body(first) }
+    for task in others { body(task) }
+  }
+}

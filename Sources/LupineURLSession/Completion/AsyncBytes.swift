@@ -1,6 +1,7 @@
 // AsyncBytes: a response's body as an asynchronous sequence.
 
 public import Foundation
+import LupineEngine
 
 extension URLSession {
   /// Sends a request, and returns as soon as the response's head has been received. Returns the body as a sequence of bytes, which
@@ -25,20 +26,14 @@ extension URLSession {
   public func bytes(
     for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (AsyncBytes, URLResponse) {
-    let cancellation = TaskCancellation()
     let task = dataTask(with: request)
     task.windowBytes = client.windowBytes
     let channel = ByteChannel()
-    let head: Result<URLResponse, any Error> = await withTaskCancellationHandler {
-      await firstValue { received in
-        task.makeOptions().setCollector(ByteFeeder(channel, received), session: self)
-        if let delegate { task.delegate = delegate }
-        cancellation.start(task)
-      }
-    } onCancel: {
-      cancellation.cancel()
-    }
-    return (AsyncBytes(source: AsyncBytes.Source(channel: channel, task: task)), try head.get())
+    let head = Awaited<Result<URLResponse, any Error>>(delivery.resumptions)
+    task.setCollector(ByteFeeder(channel) { head.fill($0) }, session: self)
+    if let delegate { task.delegate = delegate }
+    let response = try await head.value(of: task).get()
+    return (AsyncBytes(source: AsyncBytes.Source(channel: channel, task: task)), response)
   }
 
   /// Sends a GET request for a URL, and returns the body as a sequence of bytes, with the response's head. See

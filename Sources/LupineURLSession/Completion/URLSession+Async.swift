@@ -1,7 +1,7 @@
 // URLSession+Async: async methods that return a response's body or file, and async forms of the session's other methods.
 
 public import Foundation
-import Synchronization
+import LupineEngine
 
 extension URLSession {
   /// Sends a request, and returns the response with its whole body.
@@ -90,28 +90,18 @@ extension URLSession {
     _ delegate: (any URLSessionTaskDelegate)?,
     _ make: (@escaping @Sendable (Value?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
   ) async throws -> (Value, URLResponse) {
-    let cancellation = TaskCancellation()
-    // `firstValue` would allocate another closure for each request.
-    let outcome = ReceivedValue<Result<(Value, URLResponse), any Error>>()
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let task = make { value, response, error in
-          if let error {
-            outcome.set(.failure(error))
-          } else if let value, let response {
-            outcome.set(.success((value, response)))
-          } else {
-            outcome.set(.failure(URLError(.badServerResponse)))
-          }
-          continuation.resume()
-        }
-        if let delegate { task.delegate = delegate }
-        cancellation.start(task)
+    let outcome = Awaited<Result<(Value, URLResponse), any Error>>(delivery.resumptions)
+    let task = make { value, response, error in
+      if let error {
+        outcome.fill(.failure(error))
+      } else if let value, let response {
+        outcome.fill(.success((value, response)))
+      } else {
+        outcome.fill(.failure(URLError(.badServerResponse)))
       }
-    } onCancel: {
-      cancellation.cancel()
     }
-    return try outcome.value.get()
+    if let delegate { task.delegate = delegate }
+    return try await outcome.value(of: task).get()
   }
 }
 
@@ -151,32 +141,11 @@ extension URLSessionDownloadTask {
   }
 }
 
-/// Cancels a session task when the Swift task that awaits it is canceled. This may happen before the session task has been created.
-final class TaskCancellation: Sendable {
-  private enum State {
-    case unstarted
-    case started(URLSessionTask)
-    case cancelled
-  }
-
-  private let state = Mutex(State.unstarted)
-
-  /// Starts the session task, or cancels it if `cancel` has already been called.
-  func start(_ task: URLSessionTask) {
-    let isCancelled = state.withLock { state in
-      if case .cancelled = state { return true }
-      state = .started(task)
-      return false
-    }
-    if isCancelled { task.cancel() } else { task.resume() }
-  }
-
-  func cancel() {
-    let task = state.withLock { state -> URLSessionTask? in
-      defer { state = .cancelled }
-      if case .started(let task) = state { return task }
-      return nil
-    }
-    task?.cancel()
+extension Awaited {
+  /// Starts a session task, and waits for the value that it provides. Cancels the session task if the awaiting Swift task is
+  /// canceled, and doesn't start it if that has already happened.
+  nonisolated(nonsending) func value(of task: URLSessionTask) async -> Value {
+    if Task.isCancelled { task.cancel() } else { task.resume() }
+    return await value { task.cancel() }
   }
 }

@@ -6,7 +6,7 @@ extension URLSession {
   /// Makes the session call `handler` with the task's response and whole body. Returns `task`.
   func collect<Task: URLSessionTask>(_ task: Task, _ handler: @escaping DataCollector.Handler) -> Task {
     let collector = DataCollector(bodyBytesMax: client.settings.bodyBytesMax, handler)
-    task.makeOptions().setCollector(collector, session: self)
+    task.setCollector(collector, session: self)
     refuseCompletionHandler(of: task)
     return task
   }
@@ -16,7 +16,7 @@ extension URLSession {
   func collect(
     _ task: URLSessionDownloadTask, keepsFile: Bool, _ handler: @escaping DownloadCollector.Handler
   ) -> URLSessionDownloadTask {
-    task.makeOptions().setCollector(DownloadCollector(keepsFile: keepsFile, handler), session: self)
+    task.setCollector(DownloadCollector(keepsFile: keepsFile, handler), session: self)
     refuseCompletionHandler(of: task)
     return task
   }

@@ -10,8 +10,8 @@ extension URLSessionTask {
 
   /// The request that was most recently passed to a URLProtocol class or object of this task. Nil if there has been none.
   package internal(set) var protocolRequest: URLRequest? {
-    get { options?.state.withLock { $0.protocolRequest } }
-    set { makeOptions().state.withLock { $0.protocolRequest = newValue } }
+    get { option { $0.protocolRequest } }
+    set { changeOptions { $0.protocolRequest = newValue } }
   }
 
   /// Creates a transfer in which a URLProtocol answers the request. Returns nil if no URLProtocol class answers the request.
@@ -117,7 +117,7 @@ extension URLSessionTask {
     _ challenge: URLAuthenticationChallenge,
     answer: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) {
-    tellDelegate(or: { answer(.performDefaultHandling, nil) }) { session, delegate in
+    notifyDelegate(or: { answer(.performDefaultHandling, nil) }) { session, delegate in
       delegate.urlSession(session, task: self, didReceive: challenge, completionHandler: answer)
     }
   }

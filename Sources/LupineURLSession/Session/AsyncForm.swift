@@ -1,6 +1,7 @@
 // AsyncForm: calls the async forms of delegate methods, and remembers which classes of delegates lack them.
 
 import Foundation
+import LupineEngine
 import Synchronization
 
 /// A method of the delegate protocols that a delegate can implement in two forms: with a completion handler, or as an async method.

@@ -11,8 +11,6 @@ final class ReadyTransfers: IterationObserver {
     /// An empty array that replaces `ready` while a delivery is in progress. Its capacity is reused, so that adding transfers
     /// doesn't allocate memory.
     var spare: [any ReadyTransfer] = []
-    /// The number of event loops that are performing an iteration. When an iteration ends, its loop schedules a delivery.
-    var iterationCount = 0
     /// Whether a delivery has been submitted to the queue but hasn't begun yet.
     var isScheduled = false
 
@@ -35,6 +33,13 @@ final class ReadyTransfers: IterationObserver {
   /// The queue on which the transfers deliver their data and events.
   let queue: SerialQueue
   private let state = Mutex(State())
+  /// The number of event loops that are performing an iteration. When an iteration ends, its loop schedules a delivery.
+  private let iterationCount = Atomic(0)
+  /// Whether transfers were added since the latest iteration ended. An iteration without events ends without taking the lock.
+  private let hasAdded = Atomic(false)
+
+  // The two values are sequentially consistent: either the thread that adds a transfer finds that no iteration is in progress, or the
+  // loop finds that a transfer was added.
 
   init(on queue: SerialQueue) { self.queue = queue }
 
@@ -42,16 +47,19 @@ final class ReadyTransfers: IterationObserver {
   func add(_ transfer: any ReadyTransfer) {
     let isDue = state.withLock { state in
       state.ready.append(transfer)
-      return state.iterationCount == 0 && state.schedule()
+      hasAdded.store(true, ordering: .sequentiallyConsistent)
+      return iterationCount.load(ordering: .sequentiallyConsistent) == 0 && state.schedule()
     }
     if isDue { submit() }
   }
 
-  func iterationBegan() { state.withLock { $0.iterationCount += 1 } }
+  func iterationBegan() { iterationCount.add(1, ordering: .sequentiallyConsistent) }
 
   func iterationEnded() {
+    iterationCount.subtract(1, ordering: .sequentiallyConsistent)
+    guard hasAdded.load(ordering: .sequentiallyConsistent) else { return }
     let isDue = state.withLock { state in
-      state.iterationCount -= 1
+      hasAdded.store(false, ordering: .relaxed)
       return state.schedule()
     }
     if isDue { submit() }
@@ -60,6 +68,7 @@ final class ReadyTransfers: IterationObserver {
   private func submit() { queue.perform { self.deliver() } }
 
   private func deliver() {
+    queue.assertCurrent()
     var transfers: [any ReadyTransfer] = []
     state.withLock { state in
       state.isScheduled = false

@@ -1,7 +1,7 @@
 // SerialQueue: the queue on which a session calls its delegate, or on which it writes files.
 
 package import Foundation
-import LupineEngine
+package import LupineEngine
 import Synchronization
 
 /// A queue that performs blocks of work one at a time. It is based on a serial dispatch queue or on any operation queue.
@@ -32,7 +32,8 @@ package final class SerialQueue: Sendable {
   private let base: Base
   private let backlog = Mutex(Backlog())
   private let key = DispatchSpecificKey<Bool>()
-  private let resumptions = Resumptions()
+  /// Resumes Swift tasks. During a call of `resumingTogether(_:)`, they are resumed later, together with others.
+  package let resumptions = Resumptions()
 
   /// Creates a queue that performs work on the given dispatch queue, which must be serial.
   package init(_ queue: DispatchQueue) {
@@ -79,7 +80,15 @@ package final class SerialQueue: Sendable {
     }
   }
 
-  /// Calls `deliver`. The Swift tasks that are passed to `resume(_:)` during this call aren't resumed one by one. They are
+  /// Traps, in debug builds, if the caller doesn't run on the queue. Not checked for an operation queue, whose blocks of work may run
+  /// on any dispatch queue.
+  func assertCurrent() {
+    #if DEBUG
+      if case .dispatch(let queue) = base { dispatchPrecondition(condition: .onQueue(queue)) }
+    #endif
+  }
+
+  /// Calls `deliver`. The Swift tasks that are passed to `resumptions` during this call aren't resumed one by one. They are
   /// resumed together, when `deliver` returns or when it calls `resumeCollected`.
   func resumingTogether(_ deliver: (_ resumeCollected: () -> Void) -> Void) {
     resumptions.beginCollecting()
@@ -89,10 +98,6 @@ package final class SerialQueue: Sendable {
     }
     resumptions.resumeCollected()
   }
-
-  /// Resumes a suspended Swift task. During a call of `resumingTogether(_:)`, the Swift task is resumed later, together
-  /// with others.
-  func resume(_ task: SuspendedTask) { resumptions.resume(task) }
 
   private func workOff() {
     while true {

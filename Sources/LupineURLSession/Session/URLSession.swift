@@ -52,6 +52,10 @@ open class URLSession: NSObject, @unchecked Sendable {
   final let background: BackgroundSession?
   private let settings: URLSessionConfiguration
   final let mutableState: Mutex<MutableState>
+  /// The highest identifier of a task so far.
+  final let taskCount = Atomic(0)
+  /// Whether the `life` in `mutableState` is anything but `valid`. Read without the lock.
+  final let isInvalidated = Atomic(false)
 
   private static let sharedSession: URLSession = {
     let session = URLSession(configuration: .default)

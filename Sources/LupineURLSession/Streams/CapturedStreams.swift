@@ -168,11 +168,13 @@ final class StreamTaskOutputStream: OutputStream {
 
 /// Blocks the calling thread until the closure that `start` receives is called, and returns the closure's argument.
 private func blocking<Value: Sendable>(_ start: (@escaping @Sendable (Value) -> Void) -> Void) -> Value {
-  let (received, done) = (ReceivedValue<Value>(), DispatchSemaphore(value: 0))
+  let received = Mutex<Value?>(nil)
+  let done = DispatchSemaphore(value: 0)
   start { value in
-    received.set(value)
+    received.withLock { $0 = value }
     done.signal()
   }
   done.wait()
-  return received.value
+  guard let value = received.withLock({ $0 }) else { preconditionFailure("signaled without a value") }
+  return value
 }

@@ -4,86 +4,82 @@
 import Foundation
 import Synchronization
 
+// Unchecked because the lock of the task's `mutableState` guards all properties.
 /// The settings of a task that most tasks don't need, such as the task's own delegate and the internal delegate that calls its
-/// completion handler.
-final class TaskOptions: Sendable {
-  struct State {
-    /// The delegate that the caller has set for this task. Nil if there is none.
-    var own: (any URLSessionTaskDelegate)?
-    /// The internal delegate that calls the task's completion handler, or that passes the body to an asynchronous sequence. Nil if
-    /// there is none.
-    var collector: (any URLSessionTaskDelegate)?
-    /// The delegates that the task calls: `collector` or, if that is nil, `own`. If this delegate doesn't conform to a delegate
-    /// protocol, the task calls the session's delegate. Nil if the task has neither `collector` nor `own`.
-    var delegates: URLSession.Delegates?
-    var earliestBeginDate: Date?
-    var byteCountExpectedToSend = NSURLSessionTransferSizeUnknown
-    var byteCountExpectedToReceive = NSURLSessionTransferSizeUnknown
-    var priority: Float?
-    var progress: TaskProgress?
-    /// The request that was most recently passed to a URLProtocol class or object of the task. Nil if there has been none.
-    var protocolRequest: URLRequest?
-  }
+/// completion handler. An object, so that tasks without such settings stay small.
+final class TaskOptions: @unchecked Sendable {
+  /// The delegate that the caller has set for this task. Nil if there is none.
+  var own: (any URLSessionTaskDelegate)?
+  /// The internal delegate that calls the task's completion handler, or that passes the body to an asynchronous sequence. Nil if
+  /// there is none.
+  var collector: (any URLSessionTaskDelegate)?
+  /// The delegates that the task calls: `collector` or, if that is nil, `own`. If this delegate doesn't conform to a delegate
+  /// protocol, the task calls the session's delegate. Nil if the task has neither `collector` nor `own`.
+  var delegates: URLSession.Delegates?
+  var earliestBeginDate: Date?
+  var byteCountExpectedToSend = NSURLSessionTransferSizeUnknown
+  var byteCountExpectedToReceive = NSURLSessionTransferSizeUnknown
+  var priority: Float?
+  var progress: TaskProgress?
+  /// The request that was most recently passed to a URLProtocol class or object of the task. Nil if there has been none.
+  var protocolRequest: URLRequest?
 
-  let state = Mutex(State())
-
-  /// The delegates that the task calls in place of the session's delegate. Nil if the task calls only the session's delegate.
-  var delegates: URLSession.Delegates? { state.withLock { $0.delegates } }
-
-  /// Sets the internal delegate that calls the task's completion handler.
-  func setCollector(_ collector: any URLSessionTaskDelegate, session: URLSession?) {
-    let others = session?.delegates
-    state.withLock { state in
-      state.collector = collector
-      state.delegates = URLSession.Delegates(collector, orElse: others)
-    }
-  }
-
-  /// Sets the task's own delegate, or removes it if `delegate` is nil.
-  func setOwn(_ delegate: (any URLSessionTaskDelegate)?, session: URLSession?) {
-    let others = session?.delegates
-    let old = state.withLock { state in
-      let old = (state.own, state.delegates)
-      state.own = delegate
-      if state.collector == nil {
-        state.delegates = delegate.map { URLSession.Delegates($0, orElse: others) }
-      }
-      return old
-    }
-    // The previous delegate is released outside the lock, because its deinitializer may use the task.
-    _ = old
-  }
-
-  /// Returns the task's delegate to call if `delegate` doesn't implement a method. Returns `.some(nil)` if the session's delegate
-  /// is next, or nil if `delegate` doesn't belong to the task.
-  func next(after delegate: AnyObject) -> (any URLSessionTaskDelegate)?? {
-    state.withLock { state in
-      if delegate === state.collector { return .some(state.own) }
-      return delegate === state.own ? .some(nil) : nil
-    }
-  }
-
-  /// Releases the task's delegates after the task has completed.
-  func end() {
-    let old = state.withLock { state in
-      let old = (state.own, state.collector, state.delegates)
-      (state.own, state.collector, state.delegates) = (nil, nil, nil)
-      return old
-    }
-    _ = old
-  }
+  /// Removes and returns the task's delegates after the task has completed. The caller must release them outside the lock.
+  func takeDelegates() -> some Sendable { (own.take(), collector.take(), delegates.take()) }
 }
 
 extension URLSessionTask {
+  /// Returns the value that `read` finds in the task's options, or nil if the task has no options. `read` must not call the task.
+  func option<Value: Sendable>(_ read: (TaskOptions) -> Value?) -> Value? {
+    guard hasOptions.load(ordering: .acquiring) else { return nil }
+    return mutableState.withLock { state in if let options = state.options { read(options) } else { nil } }
+  }
+
+  /// Creates the task's options if necessary, and changes them. Returns the result of `change`, which must not call the task, and
+  /// whose result the caller must use to release objects only outside the lock.
+  func changeOptions<Value: Sendable>(_ change: (TaskOptions) -> Value) -> Value {
+    mutableState.withLock { state in
+      let options = state.options ?? TaskOptions()
+      if state.options == nil {
+        state.options = options
+        hasOptions.store(true, ordering: .releasing)
+      }
+      return change(options)
+    }
+  }
+
+  /// Sets the internal delegate that calls the task's completion handler. Called before the task is resumed.
+  func setCollector(_ collector: any URLSessionTaskDelegate, session: URLSession) {
+    let delegates = URLSession.Delegates(collector, orElse: session.delegates)
+    changeOptions { ($0.collector, $0.delegates) = (collector, delegates) }
+  }
+
   /// The delegate that the caller has set for this task. Nil if there is none.
-  var ownDelegate: (any URLSessionTaskDelegate)? { options?.state.withLock { $0.own } }
+  var ownDelegate: (any URLSessionTaskDelegate)? {
+    get { option { $0.own } }
+    set {
+      let delegates = newValue.map { URLSession.Delegates($0, orElse: session?.delegates) }
+      // The previous delegate is released outside the lock, because its deinitializer may use the task.
+      _ = changeOptions { options in
+        let old = (options.own, options.delegates)
+        options.own = newValue
+        if options.collector == nil { options.delegates = delegates }
+        return old
+      }
+    }
+  }
 
   /// Returns the next delegate to call if `delegate` doesn't implement a method, or nil if there is none. The delegates are called
   /// in this order: the internal delegate for the completion handler, the task's own delegate, the session's delegate.
   func delegate(after delegate: any URLSessionTaskDelegate) -> (any URLSessionTaskDelegate)? {
-    guard let next = options?.next(after: delegate) else { return nil }
+    let (isOwn, next, session, kept) = mutableState.withLock { state in
+      let isCollector = delegate === state.options?.collector
+      let isOwn = isCollector || delegate === state.options?.own
+      return (isOwn, isCollector ? state.options?.own : nil, state.session, state.sessionDelegates)
+    }
+    guard isOwn else { return nil }
     if let next { return next }
-    guard let last = session?.delegates?.task, last !== delegate else { return nil }
+    guard let session, let last = delegates(of: session, kept)?.task, last !== delegate else { return nil }
     return last
   }
 

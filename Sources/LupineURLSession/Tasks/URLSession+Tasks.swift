@@ -18,7 +18,6 @@ extension URLSession {
     var delegates: Delegates?
     /// The session's tasks that haven't completed.
     var tasks = Registry<URLSessionTask>()
-    var taskCount = 0
     /// The number of calls of `keepingRecords` in progress. The session becomes invalid only after they have ended.
     var creationCount = 0
     var sessionDescription: String?
@@ -69,10 +68,13 @@ extension URLSession {
   /// Registers a new task and returns it. If the session is invalid, the task isn't registered, and the task fails when it is
   /// resumed.
   func add<Task: URLSessionTask>(_ task: Task) -> Task {
-    mutableState.withLock { state in
-      guard state.life == .valid else { return }
+    let isAdded = mutableState.withLock { state in
+      guard state.life == .valid else { return false }
       state.tasks.insert(task)
+      return true
     }
+    // The session doesn't wait for the task before it releases its delegate.
+    if !isAdded { _ = task.mutableState.withLock { $0.sessionDelegates.take() } }
     return task
   }
 
@@ -96,15 +98,10 @@ extension URLSession {
   }
 
   /// Returns a new task identifier, which is unique in the session. The first identifier is 1.
-  func nextTaskIdentifier() -> Int {
-    mutableState.withLock { state in
-      state.taskCount += 1
-      return state.taskCount
-    }
-  }
+  func nextTaskIdentifier() -> Int { taskCount.add(1, ordering: .relaxed).newValue }
 
   /// Makes new tasks get identifiers above `number`, because tasks of earlier processes have identifiers up to `number`.
-  func reserveTaskIdentifiers(upTo number: Int) { mutableState.withLock { $0.taskCount = max($0.taskCount, number) } }
+  func reserveTaskIdentifiers(upTo number: Int) { taskCount.max(number, ordering: .relaxed) }
 
   /// Returns whether the task, which this session has created, is registered and may therefore run. Needs no lock, because no other
   /// session registers the task.
@@ -142,7 +139,7 @@ extension URLSession {
   // MARK: Invalidation
 
   /// Whether the session hasn't been invalidated, so that new tasks can run.
-  package var isValid: Bool { mutableState.withLock { $0.life == .valid } }
+  package var isValid: Bool { !isInvalidated.load(ordering: .acquiring) }
 
   /// Invalidates the session, and cancels its tasks if `cancelling` is true. Has no effect on the shared session.
   func invalidate(cancelling: Bool) {
@@ -150,6 +147,7 @@ extension URLSession {
       guard !state.isShared else { return ([], false) }
       guard state.life == .valid else { return (cancelling ? state.tasks.members : [], false) }
       state.life = .invalidating
+      isInvalidated.store(true, ordering: .releasing)
       return (cancelling ? state.tasks.members : [], state.tasks.members.isEmpty && state.creationCount == 0)
     }
     for task in tasks { task.cancel() }
@@ -159,6 +157,7 @@ extension URLSession {
   /// Invalidates a session that has no tasks. `error` is the reason why the session can't be used.
   func invalidate(because error: URLError) {
     mutableState.withLock { $0.life = .invalid }
+    isInvalidated.store(true, ordering: .releasing)
     becomeInvalid(error)
   }
 

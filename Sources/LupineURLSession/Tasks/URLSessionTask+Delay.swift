@@ -5,7 +5,7 @@ import Synchronization
 
 extension URLSessionTask {
   /// The earliest begin date that the caller has set. Nil if there is none.
-  var earliestStart: Date? { options?.state.withLock { $0.earliestBeginDate } }
+  var earliestStart: Date? { option { $0.earliestBeginDate } }
 
   /// Starts the task immediately or, if it has an earliest begin date, at that date. The timer retains neither the task nor the
   /// session.

@@ -11,7 +11,7 @@ extension URLSessionTask {
     let answer: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void = { disposition, credential in
       answer(challenge.outcome(of: disposition, credential: credential))
     }
-    tellDelegate(or: { answer(.performDefaultHandling, nil) }) { session, delegate in
+    notifyDelegate(or: { answer(.performDefaultHandling, nil) }) { session, delegate in
       delegate.urlSession(session, task: self, didReceive: challenge, completionHandler: answer)
     }
   }
@@ -27,7 +27,7 @@ extension URLSessionTask {
 
   func transfer(didSend byteCount: Int64) {
     updateProgress()
-    tellDelegate(or: {}) { [expected = countOfBytesExpectedToSend] session, delegate in
+    notifyDelegate(or: {}) { [expected = countOfBytesExpectedToSend] session, delegate in
       let before = self.mutableState.withLock { state in
         defer { state.reportedSentByteCount = byteCount }
         return state.reportedSentByteCount
@@ -42,14 +42,17 @@ extension URLSessionTask {
   /// for each of the task's attempts. Foundation doesn't call the delegate of a background session either.
   func transferAwaitsNetwork() {
     if session?.background != nil { return }
-    tellDelegate(or: {}) { session, delegate in delegate.urlSession(session, taskIsWaitingForConnectivity: self) }
+    notifyDelegate(or: {}) { session, delegate in delegate.urlSession(session, taskIsWaitingForConnectivity: self) }
   }
 
-  func tellDelegate(
+  func notifyDelegate(
     or otherwise: () -> Void, _ call: @escaping @Sendable (URLSession, any URLSessionTaskDelegate) -> Void
   ) {
     guard let (session, delegates) = notified, let delegate = delegates.task else { return otherwise() }
-    if deliversOnDelegateQueue { return call(session, delegate) }
+    if deliversOnDelegateQueue {
+      session.delivery.assertCurrent()
+      return call(session, delegate)
+    }
     session.delivery.perform { call(session, delegate) }
   }
 
@@ -71,7 +74,7 @@ extension URLSessionTask {
     // A URLProtocol may fail with an error of any type, which isn't changed.
     let error = error.map { error in transfer?.failure ?? (error as? URLError).map(naming) ?? error }
     guard let delegate else { return leave(session, error) }
-    // This repeats the code of `tellDelegate`. Calling `tellDelegate` would allocate a closure for each request.
+    // This repeats the code of `notifyDelegate`. Calling `notifyDelegate` would allocate a closure for each request.
     if deliversOnDelegateQueue { return notify(delegate, of: error, in: session) }
     session.delivery.perform { self.notify(delegate, of: error, in: session) }
   }
@@ -91,6 +94,7 @@ extension URLSessionTask {
   private func notify(
     _ delegate: any URLSessionTaskDelegate, of error: (any Error)?, in session: URLSession
   ) {
+    session.delivery.assertCurrent()
     delegate.urlSession(session, task: self, didFinishCollecting: metrics)
     mutableState.withLock { state in
       state.state = .completed
@@ -101,18 +105,16 @@ extension URLSessionTask {
   }
 
   private func leave(_ session: URLSession, _ error: (any Error)?) {
-    let (owner, options) = mutableState.withLock { state in
+    let released = mutableState.withLock { state in
       state.state = .completed
       state.error = error
       state.session = nil
-      return (state.owner.take(), state.options)
+      return (state.owner.take(), state.sessionDelegates.take(), state.options?.takeDelegates())
     }
     session.remove(self)
-    if let options {
-      updateProgress(isComplete: true)
-      options.end()
-    }
-    // The owner is released outside the lock. This may be the last reference to the owner, and its deinitializer may use this task.
-    _ = owner
+    updateProgress(isComplete: true)
+    // The objects are released outside the lock. These may be the last references to them, and their deinitializers may use this
+    // task.
+    _ = released
   }
 }

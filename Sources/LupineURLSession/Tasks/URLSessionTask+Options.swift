@@ -18,21 +18,14 @@ extension URLSessionTask {
   var delegates: URLSession.Delegates? { notified?.delegates }
   /// The session and the delegates that the task calls. Nil if there is no delegate, or if the task has completed.
   var notified: (session: URLSession, delegates: URLSession.Delegates)? {
-    let (options, session) = mutableState.withLock { ($0.options, $0.session) }
-    guard let session, let delegates = options?.delegates ?? session.delegates else { return nil }
+    let (session, own, kept) = mutableState.withLock { ($0.session, $0.options?.delegates, $0.sessionDelegates) }
+    guard let session, let delegates = own ?? delegates(of: session, kept) else { return nil }
     return (session, delegates)
   }
-  /// The settings of the task that most tasks don't need. Nil if none of these settings has been used.
-  var options: TaskOptions? { hasOptions.load(ordering: .acquiring) ? mutableState.withLock { $0.options } : nil }
-  /// Returns the task's `options`. Creates them if necessary.
-  func makeOptions() -> TaskOptions {
-    mutableState.withLock { state in
-      if let options = state.options { return options }
-      let options = TaskOptions()
-      state.options = options
-      hasOptions.store(true, ordering: .releasing)
-      return options
-    }
+  /// Returns the delegates of the task's session. They are those that the task has kept if it is registered, because the session
+  /// releases its delegate only when it has no tasks.
+  func delegates(of session: URLSession, _ kept: URLSession.Delegates?) -> URLSession.Delegates? {
+    session.owns(self) ? kept : session.delegates
   }
   /// Whether the session's `getAllTasks` lists the task: the task hasn't completed, and it was resumed at least once or was created
   /// by an earlier process.
@@ -48,7 +41,7 @@ extension URLSessionTask {
   func handOver(to other: URLSessionTask, in session: URLSession) -> Bool {
     let handed = mutableState.withLock { state -> MutableState? in
       guard case .transferring = state.stage, state.state == .running || state.state == .suspended else { return nil }
-      defer { (state.state, state.session, state.options) = (.completed, nil, nil) }
+      defer { (state.state, state.session, state.sessionDelegates, state.options) = (.completed, nil, nil, nil) }
       return state
     }
     guard let handed, let transfer = handed.transfer else { return false }
@@ -59,7 +52,10 @@ extension URLSessionTask {
       state.reportedSentByteCount = handed.reportedSentByteCount
       other.hasOptions.store(handed.options != nil, ordering: .releasing)
     }
-    handed.options?.state.withLock { $0.progress }.map(other.control)
+    if let progress = other.option({ $0.progress }) {
+      other.hasProgress.store(true, ordering: .releasing)
+      other.control(progress)
+    }
     session.replace(self, by: other)
     transfer.setStreamingObserver(other)
     return true

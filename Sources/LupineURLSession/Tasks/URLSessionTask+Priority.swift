@@ -4,7 +4,7 @@ import Synchronization
 
 extension URLSessionTask {
   /// The priority that was set for the task. Nil if the default priority applies.
-  var explicitPriority: Float? { options?.state.withLock { $0.priority } }
+  var explicitPriority: Float? { option { $0.priority } }
 
   /// The default priority of tasks: 0.5.
   public static var defaultPriority: Float { 0.5 }

@@ -6,11 +6,12 @@ import Synchronization
 extension URLSessionTask: ProgressReporting {
   /// Returns the task's progress. Creates it if necessary.
   func makeProgress() -> TaskProgress {
-    makeOptions().state.withLock { state in
-      if let progress = state.progress { return progress }
+    changeOptions { options in
+      if let progress = options.progress { return progress }
       let progress = TaskProgress()
       control(progress)
-      state.progress = progress
+      options.progress = progress
+      hasProgress.store(true, ordering: .releasing)
       return progress
     }
   }
@@ -24,7 +25,8 @@ extension URLSessionTask: ProgressReporting {
 
   /// Updates the task's progress. Has no effect unless a caller has read `progress` before.
   func updateProgress(isComplete: Bool = false) {
-    options?.state.withLock { $0.progress }?.update(
+    guard hasProgress.load(ordering: .acquiring) else { return }
+    option { $0.progress }?.update(
       done: countOfBytesSent + countOfBytesReceived, toSend: countOfBytesExpectedToSend,
       toReceive: countOfBytesExpectedToReceive, isComplete: isComplete)
   }

@@ -38,6 +38,8 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     var state = State.suspended
     var stage = Stage.unstarted
     var session: URLSession?
+    /// The session's delegates when the task was created. Nil after the task has completed, or if it was never registered.
+    var sessionDelegates: URLSession.Delegates?
     var owner: (any AnyObject & Sendable)?
     var error: (any Error)?
     var taskDescription: String?
@@ -74,6 +76,8 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   final let mutableState: Mutex<MutableState>
   /// Whether the task's options have been created. Read without the lock, because most tasks have no options.
   final let hasOptions = Atomic(false)
+  /// Whether a caller has read the task's progress.
+  final let hasProgress = Atomic(false)
   /// The receive window of a streamed body, in bytes. -1 if the body isn't streamed.
   private let streamWindowBytes = Atomic(-1)
   @usableFromInline package let registrySlot = RegistrySlot()
@@ -81,7 +85,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   init(_ session: URLSession, _ request: URLRequest?, identifier: Int) {
     number = identifier
     firstRequest = request
-    mutableState = Mutex(MutableState(session: session))
+    mutableState = Mutex(MutableState(session: session, sessionDelegates: session.delegates))
   }
 
   /// Creates a task without a session, for a subclass that replaces a real task in a test. The task never sends a request.
@@ -275,14 +279,14 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   /// The number of bytes that the caller expects to send. ``NSURLSessionTransferSizeUnknown`` by default. The task ignores this
   /// value.
   open var countOfBytesClientExpectsToSend: Int64 {
-    get { options?.state.withLock { $0.byteCountExpectedToSend } ?? NSURLSessionTransferSizeUnknown }
-    set { makeOptions().state.withLock { $0.byteCountExpectedToSend = newValue } }
+    get { option { $0.byteCountExpectedToSend } ?? NSURLSessionTransferSizeUnknown }
+    set { changeOptions { $0.byteCountExpectedToSend = newValue } }
   }
   /// The number of bytes that the caller expects to receive. ``NSURLSessionTransferSizeUnknown`` by default. The task ignores this
   /// value.
   open var countOfBytesClientExpectsToReceive: Int64 {
-    get { options?.state.withLock { $0.byteCountExpectedToReceive } ?? NSURLSessionTransferSizeUnknown }
-    set { makeOptions().state.withLock { $0.byteCountExpectedToReceive = newValue } }
+    get { option { $0.byteCountExpectedToReceive } ?? NSURLSessionTransferSizeUnknown }
+    set { changeOptions { $0.byteCountExpectedToReceive = newValue } }
   }
   /// The task's own delegate or, if none was set, the session's delegate if it is a ``URLSessionTaskDelegate``.
   ///
@@ -290,7 +294,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   /// delegate doesn't implement. The task retains its delegate until it has completed. Set the delegate before the task is resumed.
   open var delegate: (any URLSessionTaskDelegate)? {
     get { ownDelegate ?? session?.delegates?.task }
-    set { makeOptions().setOwn(newValue, session: session) }
+    set { ownDelegate = newValue }
   }
   /// The date before which the task doesn't send its request, even if it is resumed. Nil, the default, means no delay.
   ///
@@ -299,7 +303,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   /// property before the task is resumed.
   open var earliestBeginDate: Date? {
     get { earliestStart }
-    set { makeOptions().state.withLock { $0.earliestBeginDate = newValue } }
+    set { changeOptions { $0.earliestBeginDate = newValue } }
   }
   /// The task's priority among the tasks that wait for a connection, from 0 to 1. ``defaultPriority`` by default. A value outside
   /// this range has the effect of the nearer bound.
@@ -310,7 +314,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   /// applies to the requests that the task sends afterward, such as those of redirects.
   open var priority: Float {
     get { explicitPriority ?? firstRequest?.options?.own.priority ?? Self.defaultPriority }
-    set { makeOptions().state.withLock { $0.priority = newValue } }
+    set { changeOptions { $0.priority = newValue } }
   }
   /// The progress of the task in bytes, counting the request's body and the response's body.
   ///
@@ -365,7 +369,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     isRedirectedTo request: URLRequest, by response: HTTPURLResponse,
     answer: @escaping @Sendable (URLRequest?) -> Void
   ) {
-    tellDelegate(or: { answer(request) }) { session, delegate in
+    notifyDelegate(or: { answer(request) }) { session, delegate in
       delegate.urlSession(
         session, task: self, willPerformHTTPRedirection: response, newRequest: request, completionHandler: answer)
     }

@@ -120,7 +120,7 @@ import Testing
     let session = Session(startRequestsImmediately: false)
     let request = session.request("http://127.0.0.1:1")
     #expect(session.eventMonitor.monitors.count == 1 && session.eventMonitor.monitors[0] is AlamofireNotifications)
-    #expect(request.eventMonitor != nil && request.monitors == nil && request.notifiedMonitors != nil)
+    #expect(request.eventMonitor != nil && request.monitors == nil)
     request.eventMonitor(EventRecorder())
     #expect(request.monitors != nil)
   }

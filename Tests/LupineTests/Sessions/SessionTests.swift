@@ -277,6 +277,17 @@ private enum MainQueue {
   }()
 
   static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
+
+  #if DEBUG
+    @Test("a step of a request that runs on another queue than the root queue ends a debug build")
+    func wrongQueue() async {
+      await #expect(processExitsWith: .failure) { Session().queues.assertOnRoot() }
+      await #expect(processExitsWith: .success) {
+        let session = Session()
+        session.rootQueue.sync { session.queues.assertOnRoot() }
+      }
+    }
+  #endif
 }
 
 /// A response serializer that calls a closure when it serializes a response, and returns the body unchanged.

@@ -2,6 +2,7 @@
 
 import Foundation
 import Lupine
+import LupineEngine
 import Synchronization
 import Testing
 

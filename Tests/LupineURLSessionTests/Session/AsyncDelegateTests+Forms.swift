@@ -1,6 +1,7 @@
 // AsyncDelegateTests+Forms: which of a method's two forms is called, on which thread, and at which cost.
 
 import Foundation
+import LupineEngine
 import LupineOrigin
 import LupineTestSupport
 import Testing

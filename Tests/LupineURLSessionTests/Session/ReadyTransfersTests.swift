@@ -76,7 +76,7 @@ import Testing
     transfers.add(
       ClosureTransfer {
         isWaiting.wait()
-        if let continuation = waiting.withLock({ $0.take() }) { queue.resume(continuation) }
+        if let continuation = waiting.withLock({ $0.take() }) { queue.resumptions.resume(continuation) }
         // Blocks for longer than a delivery that would resume all its tasks at the end.
         let end = Instant.now + .milliseconds(1)
         while Instant.now < end {}
