@@ -13,7 +13,17 @@ package struct CacheKey: Sendable, Hashable {
   }
 
   /// The key as a URL. Records in files contain this text.
-  package var text: String { origin.description + target }
+  package var text: String {
+    var text = ""
+    forEachPart { text += $0 }
+    return text
+  }
+
+  /// Calls `body` with the parts of `text`, from which a hash can be computed without joining them.
+  package func forEachPart(_ body: (String) -> Void) {
+    origin.forEachPart(body)
+    body(target)
+  }
 
   /// The approximate length of `text` in bytes.
   package var byteCount: Int { origin.host.utf8.count + target.utf8.count }

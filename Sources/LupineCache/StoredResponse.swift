@@ -18,47 +18,35 @@ package struct StoredResponse: Sendable, Equatable {
     case decoded = 1
   }
 
-  package let status: Int
-  /// The header fields of the stored response: all that were received, except those of the connection and of proxies (RFC 9111
-  /// §3.1). They include a valid Date.
-  package let fields: Fields
-  package let times: ExchangeTimes
-  package let partition: CachePartition
-  package let selectingFields: SelectingFields
-  package let bodyForm: BodyForm
+  private let head: Head
   /// The size of the stored body in bytes.
   package private(set) var bodyByteCount: UInt64
   package var state: State
 
+  package var status: Int { head.status }
+  /// The header fields of the stored response: all that were received, except those of the connection and of proxies (RFC 9111
+  /// §3.1). They include a valid Date.
+  package var fields: Fields { head.fields }
+  package var times: ExchangeTimes { head.times }
+  package var partition: CachePartition { head.partition }
+  package var selectingFields: SelectingFields { head.selectingFields }
+  package var bodyForm: BodyForm { head.bodyForm }
   /// The Cache-Control directives of the stored response, parsed once from `fields`.
-  package let cacheControl: CacheControl
+  package var cacheControl: CacheControl { head.cacheControl }
   /// The time in the stored response's Date field, in seconds since 1970.
-  let date: Int64
-  let entityTag: EntityTag?
+  var date: Int64 { head.date }
+  var entityTag: EntityTag? { head.entityTag }
   /// The time in the stored response's Last-Modified field, in seconds since 1970. Nil if the field is missing or invalid.
-  let lastModified: Int64?
-  package let lifetime: FreshnessLifetime
+  var lastModified: Int64? { head.lastModified }
+  package var lifetime: FreshnessLifetime { head.lifetime }
 
   package init(
     status: Int, fields: Fields, times: ExchangeTimes, partition: CachePartition, selectingFields: SelectingFields,
     bodyForm: BodyForm = .received, bodyByteCount: UInt64 = 0, state: State = .valid
   ) {
-    self.status = status
-    self.fields = fields
-    self.times = times
-    self.partition = partition
-    self.selectingFields = selectingFields
-    self.bodyForm = bodyForm
+    head = Head(status, fields, times, partition, selectingFields, bodyForm)
     self.bodyByteCount = bodyByteCount
     self.state = state
-    let now = times.response
-    cacheControl = CacheControl(fields)
-    date = CacheDate.value(of: "date", in: fields, now: now) ?? now
-    entityTag = EntityTag(fields)
-    lastModified = CacheDate.value(of: "last-modified", in: fields, now: now)
-    lifetime = FreshnessLifetime(
-      status: status, fields: fields, cacheControl: cacheControl, date: date, lastModified: lastModified,
-      now: times.response)
   }
 
   /// Returns a copy with the size of the body in bytes, which is known only once the body has been received.
@@ -81,6 +69,50 @@ package struct StoredResponse: Sendable, Equatable {
   /// Returns whether the request can select this stored response, regardless of its freshness (RFC 9111 §4).
   func isSelectable(for request: CacheRequest) -> Bool {
     request.mayRead(partition) && selectingFields.match(request.fields)
+  }
+}
+
+extension StoredResponse {
+  /// What never changes about a stored response. An object, so that copies of the response, which lookups and decisions make, share it.
+  private final class Head: Sendable, Equatable {
+    let status: Int
+    let fields: Fields
+    let times: ExchangeTimes
+    let partition: CachePartition
+    let selectingFields: SelectingFields
+    let bodyForm: BodyForm
+    let cacheControl: CacheControl
+    let date: Int64
+    let entityTag: EntityTag?
+    let lastModified: Int64?
+    let lifetime: FreshnessLifetime
+
+    init(
+      _ status: Int, _ fields: Fields, _ times: ExchangeTimes, _ partition: CachePartition,
+      _ selectingFields: SelectingFields, _ bodyForm: BodyForm
+    ) {
+      self.status = status
+      self.fields = fields
+      self.times = times
+      self.partition = partition
+      self.selectingFields = selectingFields
+      self.bodyForm = bodyForm
+      let now = times.response
+      cacheControl = CacheControl(fields)
+      date = CacheDate.value(of: "date", in: fields, now: now) ?? now
+      entityTag = EntityTag(fields)
+      lastModified = CacheDate.value(of: "last-modified", in: fields, now: now)
+      lifetime = FreshnessLifetime(
+        status: status, fields: fields, cacheControl: cacheControl, date: date, lastModified: lastModified, now: now)
+    }
+
+    /// Returns whether both heads are equal. The other properties follow from those that are compared.
+    static func == (left: Head, right: Head) -> Bool {
+      left === right
+        || left.status == right.status && left.times == right.times && left.partition == right.partition
+          && left.bodyForm == right.bodyForm && left.selectingFields == right.selectingFields
+          && left.fields == right.fields
+    }
   }
 }
 

@@ -1,53 +1,59 @@
 // CacheIndex: the records of a store by URI, limited by a capacity. It performs no I/O: it returns the records that the store
 // must delete.
 
+// Inlinable for the same reason as RecencyList.
 /// The index of a cache store. Each record has an identifier, and is found by the key of its URI. If the records exceed the store's
 /// capacity, the least recently used records are evicted.
-package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable {
+@usableFromInline package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable {
   /// The maximum number of stored responses per URI: 32. Beyond this limit, the least recently stored response of the URI is
   /// removed.
   ///
   /// RFC 9111 sets no limit. A lookup examines all responses of the URI, so this limits its time.
-  package static var responsesPerURIMax: Int { 32 }
+  @inlinable package static var responsesPerURIMax: Int { 32 }
 
   /// A record that was removed from the index, and that the store must delete.
-  package typealias Dropped = (id: UInt64, record: Record)
+  @usableFromInline package typealias Dropped = (id: UInt64, record: Record)
 
-  private struct Entry: Sendable {
-    let key: Key
-    let record: Record
+  @usableFromInline struct Entry: Sendable {
+    @usableFromInline let key: Key
+    @usableFromInline let record: Record
+
+    @inlinable init(_ key: Key, _ record: Record) {
+      self.key = key
+      self.record = record
+    }
   }
 
-  private var entries = RecencyList<UInt64, Entry>()
+  @usableFromInline var entries = RecencyList<UInt64, Entry>()
   /// The identifiers of each key's records, in the order of insertion.
-  private var identifiers: [Key: [UInt64]] = [:]
+  @usableFromInline var identifiers: [Key: [UInt64]] = [:]
   /// The capacity of the store: the maximum sum of the records' sizes in bytes.
-  package private(set) var capacity: Int
+  @usableFromInline package private(set) var capacity: Int
 
-  package init(capacity: Int) { self.capacity = max(0, capacity) }
+  @inlinable package init(capacity: Int) { self.capacity = max(0, capacity) }
 
-  package var byteCount: Int { entries.byteCount }
-  package var count: Int { entries.count }
-  package var ids: [UInt64] { Array(entries.keys) }
+  @inlinable package var byteCount: Int { entries.byteCount }
+  @inlinable package var count: Int { entries.count }
+  @inlinable package var ids: [UInt64] { Array(entries.keys) }
 
   /// Returns the record with this identifier, without marking it as used.
-  package subscript(id: UInt64) -> Record? { entries[id]?.record }
+  @inlinable package subscript(id: UInt64) -> Record? { entries[id]?.record }
 
   /// Returns the records of a key, in the order of insertion, without marking them as used.
-  package func records(for key: Key) -> [(id: UInt64, record: Record)] {
+  @inlinable package func records(for key: Key) -> [(id: UInt64, record: Record)] {
     (identifiers[key] ?? []).compactMap { id in entries[id].map { (id, $0.record) } }
   }
 
-  package func hasRecords(for key: Key) -> Bool { identifiers[key] != nil }
+  @inlinable package func hasRecords(for key: Key) -> Bool { identifiers[key] != nil }
 
   /// Returns the record with this identifier, and marks it as the most recently used one.
-  package mutating func use(_ id: UInt64) -> Record? { entries.use(id)?.record }
+  @inlinable package mutating func use(_ id: UInt64) -> Record? { entries.use(id)?.record }
 
   /// Inserts a record as the most recently used one. It replaces an earlier record with the same identifier.
   ///
   /// Returns the records that were removed to make room. If the new record is larger than the capacity, it isn't inserted, and the
   /// result contains only the new record.
-  package mutating func insert(_ record: Record, id: UInt64, for key: Key, byteCount: Int) -> [Dropped] {
+  @inlinable package mutating func insert(_ record: Record, id: UInt64, for key: Key, byteCount: Int) -> [Dropped] {
     guard byteCount <= capacity else { return [(id, record)] }
     remove(id)
     var dropped: [Dropped] = []
@@ -56,18 +62,18 @@ package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable 
     }
     // The other records are evicted first, so that the sum of the sizes never exceeds the capacity, which may be the largest Int.
     dropped += evict(downTo: capacity - byteCount)
-    entries.insert(Entry(key: key, record: record), for: id, byteCount: byteCount)
+    entries.insert(Entry(key, record), for: id, byteCount: byteCount)
     identifiers[key, default: []].append(id)
     return dropped
   }
 
   /// Changes the capacity in bytes. Returns the records that were removed because they no longer fit.
-  package mutating func setCapacity(_ capacity: Int) -> [Dropped] {
+  @inlinable package mutating func setCapacity(_ capacity: Int) -> [Dropped] {
     self.capacity = max(0, capacity)
     return evict(downTo: self.capacity)
   }
 
-  @discardableResult
+  @inlinable @discardableResult
   package mutating func remove(_ id: UInt64) -> Dropped? {
     guard let entry = entries.remove(id) else { return nil }
     identifiers[entry.key]?.removeAll { $0 == id }
@@ -75,17 +81,17 @@ package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable 
     return (id, entry.record)
   }
 
-  package mutating func removeAll(for key: Key) -> [Dropped] {
+  @inlinable package mutating func removeAll(for key: Key) -> [Dropped] {
     (identifiers[key] ?? []).compactMap { remove($0) }
   }
 
   /// Removes the records for which `isRemoved` returns true, and returns them.
-  package mutating func removeAll(where isRemoved: (Record) -> Bool) -> [Dropped] {
+  @inlinable package mutating func removeAll(where isRemoved: (Record) -> Bool) -> [Dropped] {
     ids.filter { id in entries[id].map { isRemoved($0.record) } ?? false }.compactMap { remove($0) }
   }
 
   /// Removes the least recently used records until the sum of the sizes is at most `byteCountMax`.
-  private mutating func evict(downTo byteCountMax: Int) -> [Dropped] {
+  @inlinable mutating func evict(downTo byteCountMax: Int) -> [Dropped] {
     var dropped: [Dropped] = []
     while entries.byteCount > byteCountMax, let oldest = entries.oldestKey, let evicted = remove(oldest) {
       dropped.append(evicted)

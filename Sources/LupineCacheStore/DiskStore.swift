@@ -62,9 +62,9 @@ package final class DiskStore: Sendable {
   func key(of uri: String) -> UInt64 { key.hash.of(uri.utf8) }
 
   /// Returns whether this process knows a record with the key of the URI. The record may be that of another URI, because different
-  /// URIs can have the same key. Reads no file.
-  package func mayHaveRecords(of uri: String) -> Bool {
-    state.withLock { $0.index.hasRecords(for: key(of: uri)) }
+  /// URIs can have the same key. Reads no file, and creates no text of the URI.
+  package func mayHaveRecords(of uri: CacheKey) -> Bool {
+    state.withLock { $0.index.hasRecords(for: key.hash.ofTexts(uri.forEachPart)) }
   }
 
   /// Calls `body` with each stored record of a URI. Deletes damaged records.

@@ -10,22 +10,22 @@ package struct SipHash: Sendable {
   /// Returns the 64-bit hash of the bytes.
   package func of(_ bytes: some Sequence<UInt8>) -> UInt64 {
     var state = State(key)
-    var word: UInt64 = 0
-    var count: UInt64 = 0
-    for byte in bytes {
-      word |= UInt64(byte) << (8 * (count & 7))
-      count &+= 1
-      if count & 7 == 0 {
-        state.absorb(word)
-        word = 0
-      }
-    }
-    state.absorb(word | count << 56)
+    state.add(bytes)
+    return state.result()
+  }
+
+  /// Returns the 64-bit hash of the texts' bytes, as if the texts were joined. `forEachText` calls its argument with each text.
+  func ofTexts(_ forEachText: ((String) -> Void) -> Void) -> UInt64 {
+    var state = State(key)
+    forEachText { state.add($0.utf8) }
     return state.result()
   }
 
   private struct State {
     private var v0, v1, v2, v3: UInt64
+    /// The bytes that don't fill a word yet.
+    private var word: UInt64 = 0
+    private var count: UInt64 = 0
 
     init(_ key: (UInt64, UInt64)) {
       v0 = key.0 ^ 0x736F_6D65_7073_6575
@@ -34,7 +34,18 @@ package struct SipHash: Sendable {
       v3 = key.1 ^ 0x7465_6462_7974_6573
     }
 
-    mutating func absorb(_ word: UInt64) {
+    mutating func add(_ bytes: some Sequence<UInt8>) {
+      for byte in bytes {
+        word |= UInt64(byte) << (8 * (count & 7))
+        count &+= 1
+        if count & 7 == 0 {
+          absorb(word)
+          word = 0
+        }
+      }
+    }
+
+    private mutating func absorb(_ word: UInt64) {
       v3 ^= word
       round()
       round()
@@ -42,6 +53,7 @@ package struct SipHash: Sendable {
     }
 
     mutating func result() -> UInt64 {
+      absorb(word | count << 56)
       v2 ^= 0xFF
       for _ in 0..<4 { round() }
       return v0 ^ v1 ^ v2 ^ v3

@@ -1,8 +1,6 @@
-// CacheIndexTests: the index's order, capacity and limits, and the store in memory.
+// CacheIndexTests: the index's order, capacity and limits.
 
-import LupineCache
 import LupineTestSupport
-import LupineWire
 import Testing
 
 @testable import LupineCacheStore
@@ -78,62 +76,4 @@ import Testing
       }
     }
   }
-
-  @Test("the cache's memory store replaces the responses that a new response supersedes, and keeps all others")
-  func memory() throws {
-    let store = MemoryStore<Int>(capacity: 1_000_000)
-    func insert(_ foo: String, _ content: Int) throws {
-      let record = MemoryStore<Int>.Record(
-        key: try key("u"), response: .sample(foo).withBody(byteCount: 10), content: content)
-      store.insert(record) { $0.selectingFields == record.response.selectingFields }
-    }
-    try insert("1", 1)
-    try insert("2", 2)
-    try insert("1", 3)
-    #expect(store.records(for: try key("u")).map(\.record.content) == [2, 3])
-    #expect(store.byteCount > 20)
-    store.removeAll { $0.selectingFields == StoredResponse.sample("2").selectingFields }
-    #expect(store.records(for: try key("u")).map(\.record.content) == [3])
-    store.removeAll(for: try key("u"))
-    #expect(store.byteCount == 0)
-  }
-
-  @Test("while changes to the disk cache are in progress, a record read from disk isn't added to the memory cache")
-  func restoring() throws {
-    let store = MemoryStore<Int>(capacity: 1_000_000)
-    let record = MemoryStore<Int>.Record(key: try key("u"), response: .sample(), content: 1)
-    func isRestored() throws -> Bool {
-      store.restore(record) { _ in false }
-      return !store.records(for: try key("u")).isEmpty
-    }
-    store.beginChange()
-    store.beginChange()
-    #expect(try !isRestored())
-    store.endChange()
-    #expect(try !isRestored())
-    store.endChange()
-    #expect(try isRestored())
-    store.restore(record) { _ in true }
-    #expect(store.records(for: try key("u")).count == 1)
-  }
-
-  @Test("the cache's memory store counts the bytes of bodies and fields, and evicts responses that exceed its capacity")
-  func memoryCapacity() throws {
-    let store = MemoryStore<Int>(capacity: 10_000)
-    for number in 0..<20 {
-      let record = MemoryStore<Int>.Record(
-        key: try key("\(number)"), response: .sample().withBody(byteCount: 2000), content: number)
-      store.insert(record) { _ in false }
-      #expect(store.byteCount <= 10_000)
-      #expect(store.records(for: try key("\(number)")).count == 1)
-      if number == 1 { #expect(store.byteCount > 4000) }
-      for (id, _) in store.records(for: try key("0")) { store.use(id) }
-    }
-    #expect(store.records(for: try key("0")).count == 1)
-    #expect(store.records(for: try key("1")).isEmpty)
-    store.capacity = 3000
-    #expect(store.byteCount <= 3000 && store.byteCount > 2000)
-  }
 }
-
-private func key(_ path: String) throws -> CacheKey { try URI("http://origin.test/\(path)").cacheKey }

@@ -2,8 +2,10 @@
 
 import Dispatch
 import Glibc
+import LupineCache
 import LupineRecords
 import LupineTestSupport
+import LupineWire
 import Synchronization
 import Testing
 
@@ -28,6 +30,19 @@ import Testing
     for (count, value) in expected { #expect(hash.of(0..<UInt8(count)) == value) }
   }
 
+  @Test("the hash of a URL's parts equals the hash of its text")
+  func parts() throws {
+    let hash = SipHash(1, 2)
+    for text in [
+      "http://a.test/", "https://a.test:8443/long/path?query=1", "http://[::1]/a", "https://[::1]:1/",
+      "http+unix://%2Frun%2Fa.sock/v1",
+    ] {
+      let key = try URI(text).cacheKey
+      #expect(key.text == text)
+      #expect(hash.ofTexts(key.forEachPart) == hash.of(text.utf8))
+    }
+  }
+
   @Test(
     "an origin can't remove the responses for another origin's URL by a URL with the same checksum, or by its variants")
   func collisions() throws {
@@ -39,7 +54,8 @@ import Testing
     for number in 0...40 { try store.store(Self.attacker, .sample("\(number)"), body(10), id: UInt64(number) + 2) }
     #expect(store.contents(of: Self.attacker).count == 32)
     #expect(store.contents(of: Self.victim).count == 1)
-    #expect(!store.mayHaveRecords(of: "http://victim.test/"))
+    #expect(!store.mayHaveRecords(of: try URI("http://victim.test/").cacheKey))
+    #expect(store.mayHaveRecords(of: try URI(Self.victim).cacheKey))
   }
 
   @Test("each cache folder has a random key, which only the user can read and all processes share")

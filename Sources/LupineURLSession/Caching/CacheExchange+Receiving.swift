@@ -10,8 +10,9 @@ struct NetworkExchange {
   /// The use of the origin's response by a `CacheExchange`. Decided when the response's head arrives.
   enum Use {
     case undecided
-    /// Passes the origin's response on to the receiver.
-    case pass(PassedResponse)
+    /// Passes the origin's response on to the receiver, with the body if `isDelivered` is true. Stores it too, unless the passed
+    /// response is nil.
+    case pass(PassedResponse?, isDelivered: Bool)
     /// Serves the stored response with this index instead of the origin's response. Before that, waits for the end of the origin's
     /// response, and applies these updates to the stored responses.
     case serve(index: Int, ServedResponse, [StoredUpdate])
@@ -36,9 +37,9 @@ struct NetworkExchange {
   var use = Use.undecided
 
   /// Lets the response's ``PassedResponse`` decide whether the rest of its body is stored although the receiver doesn't want it.
-  mutating func storesRedirectUnwanted() -> Bool {
-    guard case .pass(var passed) = use, passed.storesRedirectUnwanted() else { return false }
-    use = .pass(passed)
+  mutating func continuesUnwanted() -> Bool {
+    guard case .pass(let passed?, _) = use, passed.continuesUnwanted() else { return false }
+    use = .pass(passed, isDelivered: false)
     return true
   }
 
@@ -50,9 +51,7 @@ struct NetworkExchange {
   }
 
   mutating func stopStoring() {
-    guard case .pass(var passed) = use else { return }
-    passed.stopStoring()
-    use = .pass(passed)
+    if case .pass(_, let isDelivered) = use { use = .pass(nil, isDelivered: isDelivered) }
   }
 }
 
@@ -116,7 +115,7 @@ extension CacheExchange {
     _ head: ResponseHead, with use: NetworkExchange.Use, served: () -> StoredResponse?
   ) -> BodyDisposition {
     guard receiver?.confirm(head) ?? true else {
-      set(.pass(PassedResponse(nil, isWanted: false)))
+      set(.pass(nil, isDelivered: false))
       announce(nil)
       return .discard
     }
@@ -134,7 +133,7 @@ extension CacheExchange {
       ? cache.responseToStore(
         head, to: request, times, isWanted: isWanted || receiver == nil, isDecidedLater: isWanted,
         byteCountMax: storedBytesMax) : nil
-    set(.pass(PassedResponse(response, isWanted: isWanted)))
+    set(.pass(response.flatMap { passed($0, request) }, isDelivered: isWanted))
     announce(response)
     return response == nil ? disposition : .deliver
   }
@@ -159,35 +158,24 @@ extension CacheExchange {
     if let response { lead?.announce(response, now: stores.now) } else { lead?.end(.failed) }
   }
 
-  func receive(body bytes: borrowing Span<UInt8>) {
-    let (isWanted, stopped) = state.withLock { state -> (Bool, (work: StoppedStoring, response: StoredResponse?)?) in
-      guard case .forwarding(var network) = state.phase, case .pass(var passed) = network.use else {
-        return (false, nil)
-      }
-      guard passed.response != nil else { return (passed.isWanted, nil) }
-      // The state's reference to the body is removed before the body is changed. Otherwise the body would be copied (copy on
-      // write).
-      state.phase = .deciding
-      network.use = .undecided
-      let isShort = passed.append(bytes, byteCountMax: storedBytesMax(of: passed))
-      network.use = .pass(passed)
-      state.phase = .forwarding(network)
-      guard isShort else {
-        let work = state.stopStoring(isWanted: passed.isWanted)
-        return (passed.isWanted, (work: work, response: passed.response))
-      }
-      return (passed.isWanted, nil)
-    }
-    if let stopped {
-      if isCollapsible { cache.note(key, isShared: false) }
-      if let response = stopped.response { stores.removeSuperseded(by: response, to: request) }
-      stopped.work.complete()
-    }
-    if isWanted { receiver?.receive(body: bytes) }
+  private func passed(_ response: StoredResponse, _ request: CacheRequest) -> PassedResponse? {
+    guard let url, case .forwarding(let network) = state.withLock({ $0.phase }) else { return nil }
+    return PassedResponse(
+      response, to: request, at: url, cache, byteCountMax: storedBytesMax, invalidationCount: network.invalidationCount)
   }
 
-  private func storedBytesMax(of passed: PassedResponse) -> Int {
-    passed.isWanted || receiver == nil ? storedBytesMax : min(storedBytesMax, PassedResponse.unwantedBytesMax)
+  func receive(body bytes: borrowing Span<UInt8>) {
+    let (passed, isDelivered) = state.withLock { state -> (PassedResponse?, Bool) in
+      guard case .forwarding(let network) = state.phase, case .pass(let passed, let isDelivered) = network.use else {
+        return (nil, false)
+      }
+      return (passed, isDelivered)
+    }
+    if let passed, !passed.append(bytes) {
+      if isCollapsible { cache.note(key, isShared: false) }
+      state.withLock { $0.stopStoring(isWanted: isDelivered) }.complete()
+    }
+    if isDelivered { receiver?.receive(body: bytes) }
   }
 
   func turnEnded(sentBodyByteCount: UInt64) { receiver?.turnEnded(sentBodyByteCount: sentBodyByteCount) }
@@ -202,11 +190,9 @@ extension CacheExchange {
     guard !network.isCanceled else { return end(result, metrics, .canceled) }
     switch network.use {
     case .undecided: finish(network, withoutHead: result, metrics)
-    case .pass(let passed):
+    case .pass(let passed, let isDelivered):
       let isComplete = if case .success = result { true } else { false }
-      if isComplete, let complete = passed.complete {
-        keep(complete.response, complete.body, of: network, isFinal: passed.isWanted)
-      }
+      if isComplete, let passed { keep(passed, of: network, isFinal: isDelivered) }
       end(result, metrics, .failed)
     case .serve(let index, let served, let updates):
       serve(network.found[index], served, updates.map { ($0, network.found) }, metrics)
@@ -237,12 +223,8 @@ extension CacheExchange {
 
   /// Stores a complete response to the attempt `network`. The task's final response is passed to the receiver instead, because the
   /// task's delegate decides whether to store it.
-  private func keep(_ response: StoredResponse, _ body: Data, of network: NetworkExchange, isFinal: Bool) {
-    guard let url else { return }
-    let storable = StorableResponse(
-      response, HTTPURLResponse(url: url, response), body, to: cache.received(request), cache,
-      state.withLock { $0.lead.take() },
-      isCollapsible: isCollapsible, invalidationCount: network.invalidationCount)
+  private func keep(_ passed: PassedResponse, of network: NetworkExchange, isFinal: Bool) {
+    let storable = passed.complete(state.withLock { $0.lead.take() }, isCollapsible: isCollapsible)
     if isFinal, let receiver {
       receiver.keep(storable)
     } else {

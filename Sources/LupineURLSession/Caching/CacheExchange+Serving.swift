@@ -39,8 +39,7 @@ extension CacheExchange {
       update(updates)
       return state.withLock { $0.phase = .ended }
     }
-    let head = ResponseHead(
-      status: served.status, fields: served.fields, isContentDecoded: found.response.bodyForm == .decoded)
+    let head = served.head(of: found.response)
     switch found.body {
     case .memory(let id, let cached):
       stores.memory.use(id)
@@ -193,9 +192,16 @@ extension CacheExchange {
   }
 }
 
+extension ServedResponse {
+  /// Returns the head to deliver. `stored` is the stored response that is served.
+  func head(of stored: StoredResponse) -> ResponseHead {
+    ResponseHead(status: status, fields: fields, isContentDecoded: stored.bodyForm == .decoded)
+  }
+}
+
 extension Data {
   /// Returns the given part of the body, of which this is the complete data.
-  fileprivate func part(_ part: ServedResponse.Body) -> Data {
+  func part(_ part: ServedResponse.Body) -> Data {
     switch part {
     case .none: Data()
     case .complete: self

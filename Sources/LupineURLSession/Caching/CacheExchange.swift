@@ -270,7 +270,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
       switch state.phase {
       case .deciding, .waiting, .ended: return .none
       case .forwarding(var network):
-        guard readsUnwantedBodies, network.storesRedirectUnwanted() else {
+        guard readsUnwantedBodies, network.continuesUnwanted() else {
           return .stop(state.stopStoring(isWanted: false))
         }
         state.phase = .forwarding(network)

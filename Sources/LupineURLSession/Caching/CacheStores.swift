@@ -57,7 +57,7 @@ final class CacheStores: Sendable {
   /// calls.
   static let retrySeconds: Int64 = 60
 
-  let memory: MemoryStore<CachedURLResponse>
+  let memory: MemoryStore
   private let stored = Atomic(0)
   let invalidations = InvalidationLog()
   private let folder: @Sendable () -> String
@@ -151,18 +151,27 @@ final class CacheStores: Sendable {
 
   /// Returns whether a response for the URI may be stored, in memory or in a file. If false, there is none; if true, a lookup must
   /// find out. Doesn't read any file.
-  func mayHaveResponses(of key: CacheKey) -> Bool { memory.hasRecords(for: key) || mayHaveFiles(of: key) }
+  func mayHaveResponses(of key: @autoclosure () -> CacheKey) -> Bool {
+    memory.hasRecords(for: key()) || mayHaveFiles(of: key())
+  }
 
   /// Returns whether there may be a file with a response for the URI, or whether one is about to be written. If false, there is
   /// none; if true, a lookup must find out. Doesn't read any file.
-  func mayHaveFiles(of key: CacheKey) -> Bool {
-    let (current, capacity, isUnwritten) = diskState.withLock { state in
-      (state.disk, state.capacity, !state.unwritten.isEmpty && state.unwritten[key] != nil)
+  func mayHaveFiles(of key: @autoclosure () -> CacheKey) -> Bool {
+    enum Files { case mayExist, dependOnTime(Int64), known(DiskStore), none }
+    let files = diskState.withLock { state -> Files in
+      switch state.disk {
+      case .open(let store): !state.unwritten.isEmpty && state.unwritten[key()] != nil ? .mayExist : .known(store)
+      case .closed: state.capacity > 0 ? .mayExist : .none
+      case .unusable(_, let retryTime): state.capacity > 0 ? .dependOnTime(retryTime) : .none
+      }
     }
-    return switch current {
-    case .open(let store): isUnwritten || (store.count > 0 && store.mayHaveRecords(of: key.text))
-    case .closed: capacity > 0
-    case .unusable(_, let retryTime): capacity > 0 && isDue(retryTime)
+    return switch files {
+    case .mayExist: true
+    case .dependOnTime(let retryTime): isDue(retryTime)
+    // Usually there are files of other URIs only. The key is created and hashed only if there are any.
+    case .known(let store): store.count > 0 && store.mayHaveRecords(of: key())
+    case .none: false
     }
   }
 
@@ -210,7 +219,7 @@ final class CacheStores: Sendable {
       url: url, statusCode: stored.status, fields: stored.fields, isContentDecoded: stored.bodyForm == .decoded)
     let cached = CachedURLResponse(response: head, data: data)
     memory.restore(
-      MemoryStore.Record(key: key, response: stored, content: cached), unless: { $0.isVersion(of: stored) })
+      MemoryStore.Record(response: stored, content: cached), for: key, unless: { $0.isVersion(of: stored) })
     return cached
   }
 
@@ -233,7 +242,7 @@ final class CacheStores: Sendable {
     let key = request.uri.cacheKey
     let insert = {
       self.stored.add(1, ordering: .releasing)
-      self.memory.insert(MemoryStore.Record(key: key, response: response, content: content)) {
+      self.memory.insert(MemoryStore.Record(response: response, content: content), for: key) {
         $0.isSuperseded(by: response, to: request)
       }
     }
@@ -389,7 +398,7 @@ extension StoredResponse {
   }
 }
 
-extension MemoryStore<CachedURLResponse>.Record {
+extension MemoryStore.Record {
   /// Returns a copy of this record with the metadata, status code and fields of `response`. The body stays the same.
   fileprivate func with(_ response: StoredResponse) -> Self {
     let old = content.response
@@ -398,7 +407,7 @@ extension MemoryStore<CachedURLResponse>.Record {
         url: url, statusCode: response.status, fields: response.fields, isContentDecoded: response.bodyForm == .decoded)
     }
     return Self(
-      key: key, response: response,
+      response: response,
       content: CachedURLResponse(
         response: head ?? old, data: content.data, userInfo: content.userInfo, storagePolicy: content.storagePolicy))
   }

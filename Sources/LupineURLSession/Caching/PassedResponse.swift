@@ -3,9 +3,10 @@
 import Foundation
 import LupineCache
 import LupineEngine
+import Synchronization
 
-/// An origin's response that is passed on to a task while its body is received, and that the cache may store once it is complete.
-struct PassedResponse {
+/// An origin's response that is passed on to a task while its body is received, and that the cache stores once it is complete.
+final class PassedResponse: Sendable {
   /// The maximum size, in bytes, of a redirect's body that is read only so that the redirect can be stored, although the task
   /// doesn't accept the body: 64 KiB. The engine has the same limit for all bodies that it reads and discards
   /// (`EngineConfiguration.drainedBytesMax`).
@@ -14,41 +15,75 @@ struct PassedResponse {
   /// doesn't accept the body: 1,000. Afterward, the engine reads and discards the body for at most another second.
   static let unwantedMillisecondsMax = 1_000
 
-  /// Whether the task accepts the body.
-  private(set) var isWanted: Bool
-  /// The metadata with which the response will be stored. Nil if the response won't be stored.
-  private(set) var response: StoredResponse?
-  /// The part of the body that has been received so far, which will be stored. Empty if the response won't be stored.
-  private(set) var body = Data()
+  private struct State {
+    var body = Data()
+    /// The maximum size of the body in bytes.
+    var byteCountMax: Int
+    var isWanted = true
+  }
 
-  init(_ response: StoredResponse?, isWanted: Bool) {
+  /// The metadata with which the response will be stored.
+  let response: StoredResponse
+  private let request: CacheRequest
+  private let url: URL
+  private let cache: SessionCache
+  /// The number of invalidations in the cache's log when the request was sent.
+  private let invalidationCount: UInt64
+  private let state: Mutex<State>
+
+  /// - Parameters:
+  ///   - response: The metadata with which the response will be stored.
+  ///   - request: The request to which the origin has responded.
+  ///   - url: The URL of the response.
+  ///   - cache: The session's cache, which stores the response.
+  ///   - byteCountMax: The maximum size, in bytes, of a body that is stored.
+  ///   - invalidationCount: The number of invalidations in the cache's log when the request was sent.
+  init(
+    _ response: StoredResponse, to request: CacheRequest, at url: URL, _ cache: SessionCache, byteCountMax: Int,
+    invalidationCount: UInt64
+  ) {
     self.response = response
-    self.isWanted = isWanted
+    self.request = request
+    self.url = url
+    self.cache = cache
+    self.invalidationCount = invalidationCount
+    state = Mutex(State(byteCountMax: byteCountMax))
   }
 
-  mutating func stopStoring() { (response, body) = (nil, Data()) }
+  /// Whether the task accepts the body.
+  var isWanted: Bool { state.withLock { $0.isWanted } }
 
-  /// Called when the task doesn't want the rest of the body. If the response is a redirect that is being stored, and its body has at
-  /// most `unwantedBytesMax` bytes, continues to store the body, and returns true. Otherwise changes nothing and returns false.
-  mutating func storesRedirectUnwanted() -> Bool {
-    guard let response, response.isRedirect,
-      max(body.count, response.fields.announcedByteCount) <= Self.unwantedBytesMax
-    else { return false }
-    isWanted = false
-    return true
+  /// Called when the task doesn't want the rest of the body. If the response is a redirect whose body has at most `unwantedBytesMax`
+  /// bytes, continues to store the body, and returns true. Otherwise changes nothing and returns false.
+  func continuesUnwanted() -> Bool {
+    guard response.isRedirect else { return false }
+    return state.withLock { state in
+      let byteCount = max(state.body.count, response.fields.announcedByteCount)
+      guard byteCount <= Self.unwantedBytesMax else { return false }
+      state.byteCountMax = min(state.byteCountMax, Self.unwantedBytesMax)
+      state.isWanted = false
+      return true
+    }
   }
 
-  /// Adds received bytes to the body that will be stored. Returns false, without adding them, if the body would exceed `byteCountMax`
-  /// bytes.
-  mutating func append(_ bytes: borrowing Span<UInt8>, byteCountMax: Int) -> Bool {
-    guard bytes.count <= byteCountMax - body.count else { return false }
-    body.append(copying: bytes, 0..<bytes.count)
-    return true
+  /// Adds received bytes to the body that will be stored. Returns false if the body becomes too long. Then the response must not be
+  /// stored, and the older response that it would have replaced is removed.
+  func append(_ bytes: borrowing Span<UInt8>) -> Bool {
+    let isShort = state.withLock { state in
+      guard bytes.count <= state.byteCountMax - state.body.count else { return false }
+      state.body.append(copying: bytes, 0..<bytes.count)
+      return true
+    }
+    if !isShort { cache.removeSuperseded(by: response, to: request) }
+    return isShort
   }
 
-  /// The response with its complete body, ready to be stored. Nil if it won't be stored.
-  var complete: (response: StoredResponse, body: Data)? {
-    response.map { ($0.withBody(byteCount: UInt64(body.count)), body) }
+  /// Returns the response with its complete body, ready to be stored. `lead` notifies the requests that wait for it.
+  func complete(_ lead: Lead? = nil, isCollapsible: Bool = false) -> StorableResponse {
+    let body = state.withLock { $0.body }
+    return StorableResponse(
+      response.withBody(byteCount: UInt64(body.count)), HTTPURLResponse(url: url, response), body, to: request, cache,
+      lead, isCollapsible: isCollapsible, invalidationCount: invalidationCount)
   }
 }
 

@@ -30,6 +30,8 @@ final class SessionCache: Sendable {
   /// The name of the session, unique in the process. It is part of the names of the cache partitions that only this session uses.
   /// Responses in these partitions are never written to files.
   let name: String
+  /// The name under which the session's requests without credentials are known to the cache.
+  private let anonymousUser: String
   let waitMax: Duration
   /// Whether the session shares no responses with other users of the cache.
   private let isIsolated: Atomic<Bool>
@@ -46,6 +48,7 @@ final class SessionCache: Sendable {
     self.waitMax = waitMax
     self.isIsolated = Atomic(isIsolated)
     name = "session \(Self.sessionCount.add(1, ordering: .relaxed).newValue)"
+    anonymousUser = Self.user(name, [nil, nil, nil], [])
   }
 
   // MARK: Sharing
@@ -97,9 +100,12 @@ final class SessionCache: Sendable {
     // field value contains NUL.
     let authorization = digest.map { "Digest\0\($0)" } ?? request.fields.first("Authorization")
     let certificate = self.identity(of: request, identity).map { Data($0.certificateDER).base64EncodedString() }
-    let secrets = secretFields.sorted().flatMap { name in request.fields.all(name).map { "\(name): \($0)" } }
-    let credentials = [name, authorization, ownCookie, certificate].map { $0 ?? "" }
-    let user = (credentials + secrets).joined(separator: "\n")
+    let secrets =
+      secretFields.isEmpty
+      ? [] : secretFields.sorted().flatMap { name in request.fields.all(name).map { "\(name): \($0)" } }
+    // Most requests have no credentials, so that nothing needs to be joined.
+    let isAnonymous = authorization == nil && ownCookie == nil && certificate == nil && secrets.isEmpty
+    let user = isAnonymous ? anonymousUser : Self.user(name, [authorization, ownCookie, certificate], secrets)
     var cached = CacheRequest(method: request.method, uri: request.uri, fields: request.fields, session: user)
     if !request.body.isEmpty { cached.content = .present }
     cached.policy = CachePolicy(policy)
@@ -108,12 +114,27 @@ final class SessionCache: Sendable {
     return cached
   }
 
+  private static func user(_ session: String, _ credentials: [String?], _ secrets: [String]) -> String {
+    ([session] + credentials.map { $0 ?? "" } + secrets).joined(separator: "\n")
+  }
+
   /// Returns the client certificate that the request's connection may present: the one chosen for the request's origin, or else the
   /// one in the request's TLS settings, or else the session's certificate, `identity`. Returns nil if there is none.
   private func identity(of request: EngineRequest, _ identity: TLSIdentity?) -> TLSIdentity? {
     if let choice = request.identityChoice { return choice.identity }
     guard request.presentsIdentity, request.uri.origin.scheme == .https else { return nil }
     return request.connection?.tls.map(\.identity) ?? identity
+  }
+
+  /// Returns the stored response in memory that may be served for the request without validation, or nil if there is none.
+  func responseInMemory(to request: CacheRequest) -> (ResponseHead, Data)? {
+    let found = stores.foundInMemory(request.uri.cacheKey)
+    guard !found.isEmpty,
+      case .serve(let hit) = CacheDecision(request, stored: found.map(\.response), now: stores.now),
+      case .memory(let id, let cached) = found[hit.index].body
+    else { return nil }
+    stores.memory.use(id)
+    return (hit.response.head(of: found[hit.index].response), cached.data.part(hit.response.body))
   }
 
   /// Returns whether the fields contain Digest credentials, which are valid for only one request.
@@ -138,11 +159,16 @@ final class SessionCache: Sendable {
     if case .store(let response) = decision, isWanted, response.isWorthStoring {
       let isUseful = isDecidedLater && !response.isRedirect || response.isReusable(under: request.policy)
       if isUseful, head.fields.announcedByteCount <= byteCountMax { return response }
-      if stores.mayHaveResponses(of: request.uri.cacheKey) { stores.removeSuperseded(by: response, to: request) }
+      removeSuperseded(by: response, to: request)
     } else if decision.outdatesStored(status: head.status), stores.mayHaveResponses(of: request.uri.cacheKey) {
       stores.removeOutdated(byResponse: head.fields, to: request)
     }
     return nil
+  }
+
+  /// Removes the stored responses that `response` supersedes. Called if `response` itself won't be stored.
+  func removeSuperseded(by response: StoredResponse, to request: CacheRequest) {
+    if stores.mayHaveResponses(of: request.uri.cacheKey) { stores.removeSuperseded(by: response, to: request) }
   }
 
   /// Removes the stored responses that a response to an unsafe method invalidates (RFC 9111 §4.4), in all partitions. Responses to

@@ -20,6 +20,16 @@ final class TaskCache: Sendable {
     case invalidation
   }
 
+  /// The cache's answer to a request of the task.
+  enum Answer {
+    /// The request must be sent to the engine: it bypasses the cache, or no response for its URL is stored.
+    case send
+    /// This stored response answers the request. Its body is complete, and no request is sent.
+    case serve(ResponseHead, Data, ExchangeMetrics)
+    /// This exchange answers the request, with a stored response or the origin's.
+    case exchange(CacheExchange)
+  }
+
   /// A request that was sent to the origin without a ``CacheExchange``, because no response for its URL was stored.
   private struct SentRequest {
     let request: EngineRequest
@@ -34,30 +44,21 @@ final class TaskCache: Sendable {
     let storedCount: Int
     /// Whether the receive window is large enough for a body that the task doesn't accept. The task doesn't extend it.
     let readsUnwantedBodies: Bool
-    /// The head of the response, if only a decision of the task's delegate can make the response reusable.
-    var undecidedHead: ResponseHead?
+    /// Whether the response has arrived, and only a decision of the task's delegate can make it reusable.
+    var isUndecided = false
 
     /// Whether the request's policy accepts a stored response of any age. Then any response is worth storing.
     var acceptsAnyAge: Bool { policy == .returnCacheDataElseLoad || policy == .returnCacheDataDontLoad }
   }
 
-  /// The response to a `SentRequest` that will be stored once it is complete.
-  private struct IncomingResponse {
-    let sent: SentRequest
-    let request: CacheRequest
-    let url: URL
-    var passed: PassedResponse
-    /// The exchange whose body must be discarded if it becomes too long. Nil while the task accepts the body.
-    var discarding: ExchangeHandle?
-  }
-
   private struct State {
-    var storable: StorableResponse?
     var isServed = false
     var sent: SentRequest?
-    var incoming: IncomingResponse?
-    /// The number of responses that have begun. It identifies the response whose body is read although the task doesn't accept it.
-    var responseCount = 0
+    /// The response to `sent` that will be stored once it is complete.
+    var incoming: PassedResponse?
+    /// The exchange whose body must be discarded if `incoming` becomes too long. Nil while the task accepts the body.
+    var discarding: ExchangeHandle?
+    var storable: StorableResponse?
   }
 
   private let session: SessionCache
@@ -80,34 +81,46 @@ final class TaskCache: Sendable {
   /// Whether the task's latest response comes from the cache instead of the origin.
   var isServed: Bool { state.withLock { $0.isServed } }
 
-  /// Records that the task receives a new response, and whether it comes from the cache. Discards the task's previous response if
-  /// that response hasn't been stored.
-  func note(isServed: Bool) {
-    let old = state.withLock { state in
+  /// Records that the task receives a stored response. Discards the task's previous response if that hasn't been stored.
+  func beginServing() { begin(isServed: true) }
+
+  /// Records that the task receives an origin's response, and removes the stored responses that it invalidates. Discards the task's
+  /// previous response if that hasn't been stored.
+  func begin(_ head: ResponseHead, to request: () -> EngineRequest) {
+    // A request that was sent without an exchange has a safe method.
+    if !begin(isServed: false) { session.invalidate(after: head, to: request()) }
+  }
+
+  /// Begins a new response. Returns whether it responds to a request that was sent without an exchange.
+  @discardableResult
+  private func begin(isServed: Bool) -> Bool {
+    let (old, isSent) = state.withLock { state in
       state.isServed = isServed
-      state.responseCount += 1
-      return state.storable.take()
+      return (state.storable.take(), state.sent != nil)
     }
     // The previous response is released outside the lock, because its release may wake requests that wait for it.
     _ = old
+    return isSent
   }
 
   func keep(_ storable: StorableResponse) { state.withLock { $0.storable = storable } }
 
   /// Called before the task sends a request. Stores the previous response if it is a redirect, and forgets it otherwise.
   func prepareForRequest() {
-    storeRedirect()
-    state.withLock { state in
-      state.sent = nil
-      state.incoming = nil
+    let storable = state.withLock { state in
+      (state.sent, state.incoming, state.discarding) = (nil, nil, nil)
+      return state.storable.take()
     }
+    storeRedirect(storable)
   }
 
   /// Stores the latest response if it is a complete redirect whose body isn't too long. Called before the task sends its next
   /// request. The delegate isn't asked, because a redirect isn't the task's final response. Other responses that aren't final, such
   /// as a 401 after which the task sends a credential, aren't stored.
-  func storeRedirect() {
-    guard let storable = takeStorable(), storable.isRedirect else { return }
+  func storeRedirect() { storeRedirect(takeStorable()) }
+
+  private func storeRedirect(_ storable: StorableResponse?) {
+    guard let storable, storable.isRedirect else { return }
     // A longer body is received completely only if it arrives before the task follows the redirect. Time must not decide.
     let isShort = storable.proposed.data.count <= PassedResponse.unwantedBytesMax
     storable.store(isShort ? storable.proposed : nil)
@@ -116,20 +129,17 @@ final class TaskCache: Sendable {
   /// Returns the complete response that the cache can store, and forgets it. Returns nil if there is none.
   func takeStorable() -> StorableResponse? { state.withLock { $0.storable.take() } }
 
-  func invalidate(after head: ResponseHead, to request: EngineRequest) { session.invalidate(after: head, to: request) }
-
   // MARK: Sending
 
-  /// Returns an exchange that answers the request from the cache if possible. Returns nil if the request must be sent to the engine:
-  /// it bypasses the cache, or no response for its URL is stored. `digest` is the number of the session's Digest authentication that
-  /// has computed the request's proof, or nil.
-  func exchange(
-    for request: EngineRequest, from urlRequest: URLRequest, digest: UInt64?, through client: EngineClient,
+  /// Returns the answer to a request that the task is about to send. `digest` is the number of the session's Digest authentication
+  /// that has computed the request's proof, or nil.
+  func answer(
+    to request: EngineRequest, from urlRequest: URLRequest, digest: UInt64?, through client: EngineClient,
     windowBytes: Int, receiver: any CacheReceiver
-  ) -> CacheExchange? {
+  ) -> Answer {
     guard scope == .requests, request.method == "GET" || request.method == "HEAD", request.body.isEmpty,
-      !request.fields.contains("Upgrade"), !request.hasOwnServer
-    else { return nil }
+      !request.bypassesCaches
+    else { return .send }
     let policy = urlRequest.explicitCachePolicy ?? client.settings.cachePolicy
     // Cache-Control may demand a stored response (only-if-cached).
     let mayBeSent = policy != .returnCacheDataDontLoad && !request.fields.contains("Cache-Control")
@@ -140,11 +150,19 @@ final class TaskCache: Sendable {
         storedCount: stores.storedCount,
         readsUnwantedBodies: !isStreamed && windowBytes > PassedResponse.unwantedBytesMax)
       state.withLock { $0.sent = sent }
-      return nil
+      return .send
     }
-    return CacheExchange(
-      cacheRequest(request, policy, digest, from: urlRequest, client), request, url: urlRequest.url, cache: session,
-      upstream: client, windowBytes: windowBytes, isStreamed: isStreamed, receiver: receiver)
+    let start = Instant.now
+    let cached = cacheRequest(request, policy, digest, from: urlRequest, client)
+    // A streamed body is delivered within the receive window.
+    if !isStreamed, let (head, body) = session.responseInMemory(to: cached) {
+      let metrics = ExchangeMetrics(cachedResponseRequestedAt: start, servedAt: .now, bodyBytes: UInt64(body.count))
+      return .serve(head, body, metrics)
+    }
+    return .exchange(
+      CacheExchange(
+        cached, request, url: urlRequest.url, cache: session, upstream: client, windowBytes: windowBytes,
+        isStreamed: isStreamed, receiver: receiver))
   }
 
   private func cacheRequest(
@@ -159,49 +177,52 @@ final class TaskCache: Sendable {
 
   // MARK: Responses that come from the engine
 
-  /// Decides whether the response is stored once it is complete. Returns whether its body must be delivered to `receive(body:)`.
-  /// Called on the loop's thread.
+  /// Decides whether the response is stored once it is complete. Called on the loop's thread.
   ///
   /// - Parameters:
-  ///   - head: The head of the engine's response to the request for which `exchange` has returned nil.
-  ///   - disposition: Whether the task accepts the body.
-  ///   - isTrusted: Whether the server has proved that it knows the password in the request's credential.
+  ///   - head: The head of the engine's response to the request that was sent.
+  ///   - isStorable: Whether the task accepts the body, and the server has proved that it knows the password in the request's
+  ///     credential.
   ///   - urlRequest: The task's current request.
-  func receive(
-    _ head: ResponseHead, _ disposition: BodyDisposition, isTrusted: Bool, to urlRequest: () -> URLRequest,
-    of client: EngineClient
-  ) -> BodyDisposition {
-    guard let sent = state.withLock({ $0.sent.take() }), isTrusted, case .deliver = disposition,
-      sent.request.method == "GET"
-    else { return disposition }
-    // A concurrent request may have stored a response, which this one outdates.
-    guard
-      collectsForDecision || sent.acceptsAnyAge || head.fields.mayAllowReuse
-        || stores.storedCount != sent.storedCount && stores.mayHaveResponses(of: sent.request.uri.cacheKey)
-    else {
-      state.withLock { state in
-        state.sent = sent
-        state.sent?.undecidedHead = head
+  func receive(_ head: ResponseHead, isStorable: Bool, to urlRequest: () -> URLRequest, of client: EngineClient) {
+    let isReusable = isStorable && head.fields.mayAllowReuse
+    let storable = state.withLock { state -> SentRequest? in
+      guard let sent = state.sent else { return nil }
+      guard isStorable, sent.request.method == "GET" else {
+        state.sent = nil
+        return nil
       }
-      return disposition
+      // A concurrent request may have stored a response, which this one outdates.
+      guard isReusable || collectsForDecision || sent.acceptsAnyAge || stores.storedCount != sent.storedCount else {
+        state.sent?.isUndecided = true
+        return nil
+      }
+      return sent
     }
-    let urlRequest = urlRequest()
-    guard let url = urlRequest.url else { return disposition }
+    guard let sent = storable else { return }
+    let isNeeded =
+      isReusable || collectsForDecision || sent.acceptsAnyAge
+      || stores.mayHaveResponses(of: sent.request.uri.cacheKey)
+    let incoming = isNeeded ? incoming(head, to: sent, from: urlRequest(), client) : nil
+    state.withLock { state in
+      state.incoming = incoming
+      state.sent?.isUndecided = incoming == nil
+    }
+  }
+
+  private func incoming(
+    _ head: ResponseHead, to sent: SentRequest, from urlRequest: URLRequest, _ client: EngineClient
+  ) -> PassedResponse? {
+    guard let url = urlRequest.url else { return nil }
     let request = cacheRequest(sent.request, sent.policy, sent.digest, from: urlRequest, client)
     let response = session.responseToStore(
       head, to: request, ExchangeTimes(request: sent.time, response: stores.now), isWanted: true,
       isDecidedLater: collectsForDecision, byteCountMax: storedBytesMax)
-    let incoming = response.map { response in
-      IncomingResponse(sent: sent, request: request, url: url, passed: PassedResponse(response, isWanted: true))
+    return response.map { response in
+      PassedResponse(
+        response, to: request, at: url, session, byteCountMax: storedBytesMax, invalidationCount: sent.invalidationCount
+      )
     }
-    state.withLock { state in
-      state.incoming = incoming
-      if incoming == nil {
-        state.sent = sent
-        state.sent?.undecidedHead = head
-      }
-    }
-    return disposition
   }
 
   /// The maximum size, in bytes, of a response body that this object collects.
@@ -209,97 +230,69 @@ final class TaskCache: Sendable {
 
   /// Collects a piece of a body that will be stored. Called on the loop's thread.
   func receive(body bytes: borrowing Span<UInt8>) {
-    let stopped = state.withLock { state -> IncomingResponse? in
-      // The state's reference to the body is removed before the body is changed. Otherwise the body would be copied.
-      guard var incoming = state.incoming.take() else { return nil }
-      let byteCountMax =
-        incoming.passed.isWanted ? storedBytesMax : min(storedBytesMax, PassedResponse.unwantedBytesMax)
-      guard incoming.passed.append(bytes, byteCountMax: byteCountMax) else { return incoming }
-      state.incoming = incoming
-      return nil
+    guard let incoming = state.withLock({ $0.incoming }), !incoming.append(bytes) else { return }
+    stopCollecting(incoming)
+  }
+
+  /// Stops storing a response. Discards the rest of its body if the task doesn't accept it.
+  private func stopCollecting(_ incoming: PassedResponse) {
+    let discarding = state.withLock { state -> ExchangeHandle? in
+      guard state.incoming === incoming else { return nil }
+      state.incoming = nil
+      return state.discarding.take()
     }
-    guard let stopped else { return }
-    if let response = stopped.passed.response, stores.mayHaveResponses(of: stopped.request.uri.cacheKey) {
-      stores.removeSuperseded(by: response, to: stopped.request)
-    }
-    stopped.discarding?.discardBody()
+    discarding?.discardBody()
   }
 
   /// Discards the rest of the body, which the task doesn't accept, and doesn't store the response. A redirect with a short body is an
   /// exception: its body is read for up to `PassedResponse.unwantedMillisecondsMax`, so that the redirect can be stored.
   func discardBody(of handle: ExchangeHandle) {
-    let kept = state.withLock { state -> Int? in
-      guard var incoming = state.incoming.take(), incoming.sent.readsUnwantedBodies,
-        incoming.passed.storesRedirectUnwanted()
-      else { return nil }
-      incoming.discarding = handle
-      state.incoming = incoming
-      return state.responseCount
+    let kept = state.withLock { state -> PassedResponse? in
+      guard let incoming = state.incoming, state.sent?.readsUnwantedBodies == true, incoming.continuesUnwanted() else {
+        state.incoming = nil
+        return nil
+      }
+      state.discarding = handle
+      return incoming
     }
     guard let kept else { return handle.discardBody() }
     let limit = DispatchTimeInterval.milliseconds(PassedResponse.unwantedMillisecondsMax)
-    DispatchQueue.global().asyncAfter(deadline: .now() + limit) { [weak self] in
-      let stopped = self?.state.withLock { $0.responseCount == kept ? $0.incoming.take() : nil }
-      stopped?.discarding?.discardBody()
+    DispatchQueue.global().asyncAfter(deadline: .now() + limit) { [weak self, weak kept] in
+      if let self, let kept { self.stopCollecting(kept) }
     }
   }
 
   /// Called when the response of the engine has ended. Keeps a complete response until the task's delegate has decided whether to
   /// store it, or stores a redirect whose body the task didn't accept. Called on the loop's thread.
   func responseEnded(isComplete: Bool) {
-    guard let incoming = state.withLock({ $0.incoming.take() }), isComplete, let complete = incoming.passed.complete
-    else { return }
-    let storable = storable(
-      complete.response, complete.body, to: incoming.request, at: incoming.url, incoming.sent.invalidationCount)
-    if incoming.passed.isWanted { keep(storable) } else { storable.store(storable.proposed) }
+    let incoming = state.withLock { state in
+      state.discarding = nil
+      return state.incoming.take()
+    }
+    guard let incoming, isComplete else { return }
+    let storable = incoming.complete()
+    if incoming.isWanted { keep(storable) } else { storable.store(storable.proposed) }
   }
 
-  /// Returns the task's latest response in the form in which the cache stores it, although only the decision of the task's delegate
-  /// makes it reusable. Returns nil if the cache can't store it.
-  func undecided(_ data: Data, of urlRequest: URLRequest, _ client: EngineClient) -> StorableResponse? {
-    guard let sent = state.withLock({ $0.sent.take() }), let head = sent.undecidedHead, let url = urlRequest.url,
-      data.count <= storedBytesMax
+  /// Returns the task's latest response, with this head and this body, in the form in which the cache stores it, although only the
+  /// decision of the task's delegate makes it reusable. Returns nil if the cache can't store it.
+  func undecided(
+    _ head: HTTPURLResponse, _ body: Data, of urlRequest: URLRequest, _ client: EngineClient
+  ) -> StorableResponse? {
+    guard let sent = state.withLock({ $0.sent.take() }), sent.isUndecided, let url = urlRequest.url,
+      body.count <= storedBytesMax
     else { return nil }
     let request = cacheRequest(sent.request, sent.policy, sent.digest, from: urlRequest, client)
+    let head = ResponseHead(
+      status: head.statusCode, fields: head.fields, isContentDecoded: head.isContentDecoded)
     let response = session.responseToStore(
       head, to: request, ExchangeTimes(request: sent.time, response: stores.now), isWanted: true, isDecidedLater: true,
       byteCountMax: storedBytesMax)
-    return response.map {
-      storable($0.withBody(byteCount: UInt64(data.count)), data, to: request, at: url, sent.invalidationCount)
+    return response.map { response in
+      StorableResponse(
+        response.withBody(byteCount: UInt64(body.count)), HTTPURLResponse(url: url, response), body, to: request,
+        session,
+        nil, isCollapsible: false, invalidationCount: sent.invalidationCount)
     }
-  }
-
-  private func storable(
-    _ response: StoredResponse, _ body: Data, to request: CacheRequest, at url: URL, _ invalidationCount: UInt64
-  ) -> StorableResponse {
-    StorableResponse(
-      response, HTTPURLResponse(url: url, response), body, to: request, session, nil, isCollapsible: false,
-      invalidationCount: invalidationCount)
-  }
-}
-
-extension Fields {
-  /// Whether the fields could make a response reusable: they have a freshness lifetime or a validator. If not, no date and no
-  /// directive needs to be parsed.
-  fileprivate var mayAllowReuse: Bool {
-    for position in 0..<count {
-      if isNamed("cache-control", at: position) || isNamed("etag", at: position)
-        || isNamed("last-modified", at: position) || isNamed("expires", at: position)
-      {
-        return true
-      }
-    }
-    return false
-  }
-}
-
-extension EngineRequest {
-  /// Whether the request may be sent to a different server than other requests for the same URL, because of its settings or its
-  /// Host field. Such a request bypasses the cache, which finds responses by URL.
-  fileprivate var hasOwnServer: Bool {
-    // The engine sends the Host field in place of the URL's host (RFC 9110 §7.2).
-    if fields.contains("Host") { return true }
-    guard let connection else { return false }
-    return connection.tls != nil || connection.proxy != nil || !connection.hostOverrides.isEmpty
   }
 }

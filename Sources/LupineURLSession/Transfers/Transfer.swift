@@ -130,8 +130,11 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
 
   func receive(head: ResponseHead) -> BodyDisposition {
     let (disposition, isTrusted) = accept(head)
-    guard let cache else { return disposition }
-    return cache.receive(head, disposition, isTrusted: isTrusted, to: { currentRequest }, of: client)
+    if let cache {
+      let isWanted = if case .deliver = disposition { true } else { false }
+      cache.receive(head, isStorable: isTrusted && isWanted, to: { currentRequest }, of: client)
+    }
+    return disposition
   }
 
   func accept(_ head: ResponseHead) -> (disposition: BodyDisposition, isTrusted: Bool) {
@@ -142,10 +145,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     _ head: ResponseHead, _ verdict: ResponseVerdict
   ) -> (disposition: BodyDisposition, isTrusted: Bool) {
     storeCookies(of: head)
-    if let cache {
-      cache.note(isServed: false)
-      cache.invalidate(after: head, to: guarded.withLock { $0.state.request })
-    }
+    cache?.begin(head, to: { guarded.withLock { $0.state.request } })
     return (guarded.withLock { $0.state.receive(head, verdict: verdict) }, verdict == .trusted)
   }
 
@@ -201,15 +201,12 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
   }
 
   func receive(served head: ResponseHead) -> BodyDisposition {
-    cache?.note(isServed: true)
+    cache?.beginServing()
     return guarded.withLock { $0.state.receive(head) }
   }
 
   func receive(served piece: Data) {
-    guard !piece.isEmpty else { return }
-    // The indices of delivered data must start at 0. If the piece is the whole body, they already do, so the piece isn't copied.
-    let piece = piece.startIndex == 0 ? piece : Data(piece)
-    guarded.withLock { $0.state.receive(piece: piece) }
+    if !piece.isEmpty { guarded.withLock { $0.state.receive(piece: piece.zeroBased) } }
   }
 
   func keep(_ storable: StorableResponse) { cache?.keep(storable) }
@@ -218,7 +215,10 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
 
   func takeStorable() -> StorableResponse? { cache?.takeStorable() }
 
-  func undecided(_ body: Data) -> StorableResponse? { cache?.undecided(body, of: currentRequest, client) }
+  func undecided(_ body: Data) -> StorableResponse? {
+    guard let cache, let head = httpResponse else { return nil }
+    return cache.undecided(head, body, of: currentRequest, client)
+  }
 
   var isServed: Bool { cache?.isServed ?? false }
 
@@ -302,13 +302,19 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
         return apply { $0.identityRequested(from: authorities) }
       }
       // A request that authenticates a connection must be sent to the server, even if the cache could answer the request.
-      if let cache, request.connectionDemand == nil,
-        let cached = cache.exchange(
-          for: request, from: currentRequest, digest: digestAuthentication(of: request), through: client,
+      if let cache, request.connectionDemand == nil {
+        let answer = cache.answer(
+          to: request, from: currentRequest, digest: digestAuthentication(of: request), through: client,
           windowBytes: windowBytes, receiver: self)
-      {
-        keep(.cache(cached), of: exchange)
-        return cached.decide()
+        switch answer {
+        case .send: break
+        case .serve(let head, let body, let metrics):
+          cache.beginServing()
+          return apply { $0.served(head, body.zeroBased, metrics) }
+        case .exchange(let cached):
+          keep(.cache(cached), of: exchange)
+          return cached.decide()
+        }
       }
       // The cache doesn't answer the request. The request's cache policy may nevertheless forbid sending the request.
       guard (cachePolicy ?? client.settings.cachePolicy) != .returnCacheDataDontLoad else {
@@ -346,4 +352,10 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
       return new
     }
   }
+}
+
+extension Data {
+  /// The same bytes with indices that start at 0, as delivered data must have. The data of a whole body has them already, so that it
+  /// isn't copied.
+  fileprivate var zeroBased: Data { startIndex == 0 ? self : Data(self) }
 }

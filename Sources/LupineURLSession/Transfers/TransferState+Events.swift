@@ -52,6 +52,13 @@ extension TransferState {
   /// Called with a piece of a response's body that comes from the session's cache.
   mutating func receive(piece: Data) { batch.append(piece) }
 
+  /// Called when the session's cache has answered the request that is being submitted with a complete stored response. No exchange
+  /// takes place.
+  mutating func served(_ head: ResponseHead, _ body: Data, _ metrics: ExchangeMetrics) -> Action? {
+    if case .deliver = receive(head), !body.isEmpty { receive(piece: body) }
+    return exchangeEnded(.success, metrics)
+  }
+
   /// Called at the end of an iteration of the engine's event loop. `byteCount` is the number of bytes of the request's body that
   /// were sent so far.
   mutating func turnEnded(sent byteCount: UInt64) -> Action? {

@@ -1,4 +1,4 @@
-// Fields+Roles: identifies the request fields on which the engine acts.
+// Fields+Roles: identifies the request fields on which the engine acts, and responses that a cache may reuse.
 
 /// A request field that the engine interprets when it sends the request.
 package enum FieldRole: Sendable {
@@ -20,6 +20,19 @@ extension Fields {
     case 17 where matches(name, "transfer-encoding"): .transferEncoding
     case 19 where matches(name, "proxy-authorization"): .proxyAuthorization
     default: nil
+    }
+  }
+
+  /// Whether the fields could make a response reusable by a cache: they have a freshness lifetime or a validator. If not, a cache
+  /// needs to parse neither dates nor directives.
+  package var mayAllowReuse: Bool {
+    lines.contains { line in
+      switch line.nameCount {
+      case 4: matches(line.name, "etag")
+      case 7: matches(line.name, "expires")
+      case 13: matches(line.name, "cache-control") || matches(line.name, "last-modified")
+      default: false
+      }
     }
   }
 }

@@ -101,6 +101,8 @@ public struct Fields: Sendable {
 
   /// Removes all field lines with this name.
   public mutating func remove(_ name: String) {
+    // Most calls remove nothing, so that the lines needn't be copied.
+    guard contains(name) else { return }
     lines = lines.filter { !matches($0.name, name) }
   }
 

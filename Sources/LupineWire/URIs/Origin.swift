@@ -71,10 +71,21 @@ public struct Origin: Sendable, Hashable {
 extension Origin: CustomStringConvertible {
   /// The origin as a URL without a path. For a Unix socket, the socket's percent-encoded path takes the place of the host.
   public var description: String {
+    var text = ""
+    forEachPart { text += $0 }
+    return text
+  }
+
+  /// Calls `body` with the parts of `description`.
+  package func forEachPart(_ body: (String) -> Void) {
+    body(scheme.rawValue)
     if let socketPath {
-      "\(scheme.rawValue)+unix://\(PercentEncoding.encode(socketPath.utf8, keeping: .unreserved))"
+      body("+unix://")
+      body(PercentEncoding.encode(socketPath.utf8, keeping: .unreserved))
     } else {
-      "\(scheme.rawValue)://\(authority)"
+      body("://")
+      body(uriHost)
+      if port != scheme.defaultPort { body(":\(port)") }
     }
   }
 }

@@ -95,6 +95,10 @@ private struct TransferRun {
     case "body":
       state.receive(body: [UInt8](repeating: 1, count: try number()).span)
       return ""
+    case "served":
+      let metrics = ExchangeMetrics(start: Instant(nanoseconds: 0))
+      let field = words.dropFirst(3).joined(separator: " ")
+      return text(state.served(try head(try number(), field), Data(count: try number(2)), metrics))
     case "certificate": return text(state.identityRequested(from: [[]]))
     case "turn": return text(state.turnEnded(sent: UInt64(try number())))
     case "end": return text(try end(Array(words.dropFirst())))

@@ -12,6 +12,21 @@ extension TransferHistory {
         ("counts", "exchanges 1 performed 1 redirects 0 challenges 0 received 5 sent 0"),
       ]),
     TransferHistory(
+      "a stored response is delivered without an exchange, and a redirect among them is followed",
+      [
+        ("start", "submit 1: http://h/"), ("served 302 0 Location: /b", "deliver"),
+        ("step", "redirect 302 to http://h/b"), ("ask", "1"), ("asked 1", ""), ("step", "none"),
+        ("answer 1 follow", "deliver"), ("step", "submit 2: http://h/b"), ("served 200 5", ""),
+        ("step", "present 200"), ("step", "piece 5"), ("step", "end"),
+        ("counts", "exchanges 2 performed 2 redirects 1 challenges 0 received 5 sent 0"),
+      ]),
+    TransferHistory(
+      "a transfer that is cancelled while it is answered with a stored response ends with the cancellation",
+      [
+        ("start", "submit 1: http://h/"), ("served 200 5", "deliver"), ("step", "present 200"), ("cancel", ""),
+        ("step", "end cancelled"), ("step", "none"),
+      ]),
+    TransferHistory(
       "while a delivery is pending, no other is requested",
       submitted + [
         ("head 200", "wanted"), ("turn 0", "deliver"), ("body 5", ""), ("turn 0", ""), ("step", "present 200"),

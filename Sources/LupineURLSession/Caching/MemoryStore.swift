@@ -1,0 +1,118 @@
+// MemoryStore: stores responses with their bodies in memory.
+
+import LupineCache
+import LupineCacheStore
+import LupineEngine
+import Synchronization
+
+/// A store of cached responses in memory, limited by a capacity in bytes. It is thread-safe.
+final class MemoryStore: Sendable {
+  /// A stored response with its body.
+  struct Record: Sendable {
+    /// The response's metadata, including the size of its body in bytes.
+    let response: StoredResponse
+    let content: CachedURLResponse
+  }
+
+  /// The part of a record's size that doesn't depend on its content, in bytes: 512, an estimate.
+  private static let overheadByteCount = 512
+
+  private struct State {
+    var index: CacheIndex<CacheKey, Record>
+    var lastID: UInt64 = 0
+    /// The number of changes between `beginChange` and `endChange`, which the disk store hasn't completed yet.
+    var unfinishedChangeCount = 0
+
+    /// Inserts a record, with a new identifier unless it replaces the record `id`.
+    mutating func insert(_ record: Record, for key: CacheKey, id: UInt64? = nil) {
+      if id == nil { lastID += 1 }
+      _ = index.insert(record, id: id ?? lastID, for: key, byteCount: MemoryStore.byteCount(of: record, for: key))
+    }
+  }
+
+  private let state: Mutex<State>
+
+  init(capacity: Int) {
+    state = Mutex(State(index: CacheIndex(capacity: capacity)))
+  }
+
+  /// The approximate memory that a record occupies, in bytes: the body, the fields, and a fixed amount for other data.
+  private static func byteCount(of record: Record, for key: CacheKey) -> Int {
+    let fields = record.response.fields.reduce(key.byteCount) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+    return Int(clamping: min(record.response.bodyByteCount, 1 << 62)) + fields + overheadByteCount
+  }
+
+  var capacity: Int {
+    get { state.withLock { $0.index.capacity } }
+    set { state.withLock { _ = $0.index.setCapacity(newValue) } }
+  }
+
+  /// The approximate memory that all records occupy, in bytes.
+  var byteCount: Int { state.withLock { $0.index.byteCount } }
+
+  /// Returns the stored responses of a URI, in the order in which they were stored, with their identifiers.
+  func records(for key: CacheKey) -> [(id: UInt64, record: Record)] { state.withLock { $0.index.records(for: key) } }
+
+  /// Returns whether a response of the URI is stored.
+  func hasRecords(for key: @autoclosure () -> CacheKey) -> Bool {
+    // Usually nothing is stored, so that the key needn't be created and hashed.
+    state.withLock { $0.index.count > 0 && $0.index.hasRecords(for: key()) }
+  }
+
+  /// Marks the stored response `id` as the most recently used one.
+  func use(_ id: UInt64) { state.withLock { _ = $0.index.use(id) } }
+
+  /// Stores a response with its body, unless it is larger than the capacity.
+  ///
+  /// - Parameter isSuperseded: A closure that returns whether the new response replaces a stored response of the same URI.
+  func insert(_ record: Record, for key: CacheKey, superseding isSuperseded: (StoredResponse) -> Bool) {
+    state.withLock { state in
+      for (id, old) in state.index.records(for: key) where isSuperseded(old.response) { state.index.remove(id) }
+      state.insert(record, for: key)
+    }
+  }
+
+  /// Begins a change that is made first in this memory store and then in a disk store. Until `endChange` is called, the records on
+  /// disk may be outdated, so `restore` does nothing.
+  func beginChange() { state.withLock { $0.unfinishedChangeCount += 1 } }
+
+  /// Ends a change that `beginChange` began. Called after the change has been made in the disk store.
+  func endChange() {
+    state.withLock { state in
+      precondition(state.unfinishedChangeCount > 0, "a change ended twice")
+      state.unfinishedChangeCount -= 1
+    }
+  }
+
+  /// Stores a response that was read from the disk store. Does nothing while a change is in progress, or if `isPresent` returns
+  /// true for a stored response of the same URI.
+  func restore(_ record: Record, for key: CacheKey, unless isPresent: (StoredResponse) -> Bool) {
+    state.withLock { state in
+      guard state.unfinishedChangeCount == 0,
+        !state.index.records(for: key).contains(where: { isPresent($0.record.response) })
+      else { return }
+      state.insert(record, for: key)
+    }
+  }
+
+  /// Changes the stored responses of a URI for which `isChanged` returns true. `change` returns the replacement of a stored
+  /// response, or nil to remove it.
+  func update(_ key: CacheKey, where isChanged: (StoredResponse) -> Bool, _ change: (Record) -> Record?) {
+    state.withLock { state in
+      for (id, old) in state.index.records(for: key) where isChanged(old.response) {
+        guard let new = change(old) else {
+          state.index.remove(id)
+          continue
+        }
+        state.insert(new, for: key, id: id)
+      }
+    }
+  }
+
+  func removeAll(for key: CacheKey) { state.withLock { _ = $0.index.removeAll(for: key) } }
+
+  /// Removes the stored responses for which `isRemoved` returns true.
+  func removeAll(where isRemoved: (StoredResponse) -> Bool) {
+    state.withLock { _ = $0.index.removeAll { isRemoved($0.response) } }
+  }
+}
