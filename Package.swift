@@ -71,7 +71,9 @@ let package = Package(
     // The engine, which combines the leaves.
     .target(
       name: "LupineEngine",
-      dependencies: ["LupineWire", "LupineCoding", "LupineWebSocket", "LupineTLS", "LupineReactor"],
+      dependencies: [
+        "LupineWire", "LupineCoding", "LupineWebSocket", "LupineTLS", "LupineReactor", "LupineRandom",
+      ],
       swiftSettings: strict),
     // Which credentials the engine's requests send to origins and proxies: for URLSession and the command.
     .target(
@@ -235,7 +237,8 @@ let package = Package(
     .testTarget(
       name: "LupineEngineTests",
       dependencies: [
-        "LupineEngine", "LupineWebSocket", "LupineSimulation", "LupineOrigin", "LupineLoopback", "LupineTestSupport",
+        "LupineEngine", "LupineWebSocket", "LupineSimulation", "LupineOrigin", "LupineLoopback", "LupineRandom",
+        "LupineTestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
