@@ -77,7 +77,9 @@ let package = Package(
     // The engine, which combines the leaves.
     .target(
       name: "LupineEngine",
-      dependencies: ["LupineWire", "LupineCoding", "LupineWebSocket", "LupineTLS", "LupineReactor"],
+      dependencies: [
+        "LupineWire", "LupineCoding", "LupineWebSocket", "LupineTLS", "LupineReactor", "LupineRandom",
+      ],
       swiftSettings: strict),
     // Which credentials the engine's requests send to origins and proxies: for URLSession and the command.
     .target(

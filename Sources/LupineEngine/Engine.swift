@@ -83,13 +83,19 @@ public final class Engine: Sendable {
   func submit(
     _ request: consuming EngineRequest, to sink: any ResponseSink, windowBytes: Int = .max, on shard: LoopShard
   ) -> ExchangeHandle {
+    prepareTLS(for: request)
+    let id = shard.inbox.nextExchangeID()
+    shard.inbox.send(.submit(Submission(id, request, to: sink, windowBytes: windowBytes)))
+    return ExchangeHandle(id: id, inbox: shard.inbox)
+  }
+
+  /// Loads the TLS contexts of a request, if it needs any that aren't loaded yet.
+  @inline(__always)
+  func prepareTLS(for request: borrowing EngineRequest) {
     if request.uri.origin.scheme == .https || proxiesUseTLS, !isTLSPrepared.load(ordering: .relaxed) {
       prepareTLS()
     }
     if let extras = request.extras { prepareOwnTLS(extras.value, of: request) }
-    let id = shard.inbox.nextExchangeID()
-    shard.inbox.send(.submit(Submission(id, request, to: sink, windowBytes: windowBytes)))
-    return ExchangeHandle(id: id, inbox: shard.inbox)
   }
 
   // Loads the system's trust roots on the caller's thread, because loading would block a loop for milliseconds. An error is
@@ -170,12 +176,17 @@ public final class Engine: Sendable {
     Int(UInt(bitPattern: origin.hashValue) % UInt(shards.count))
   }
 
+  /// Returns the event loops that serve an origin.
+  func shards(for origin: Origin) -> [LoopShard] {
+    let first = index(of: origin)
+    return (0..<configuration.loopsPerOrigin).map { shards[(first + $0) % shards.count] }
+  }
+
   /// Returns the event loop that executes a request.
   func shard(for request: EngineRequest) -> LoopShard {
     if shards.count == 1 { return shards[0] }
-    let first = index(of: request.uri.origin)
-    guard configuration.loopsPerOrigin > 1 else { return shards[first] }
-    let candidates = (0..<configuration.loopsPerOrigin).map { shards[(first + $0) % shards.count] }
+    guard configuration.loopsPerOrigin > 1 else { return shards[index(of: request.uri.origin)] }
+    let candidates = shards(for: request.uri.origin)
     // A caller on one of the loops stays on its loop. Other callers use the loops in rotation.
     if let own = candidates.first(where: { $0.loop.isCurrent }) { return own }
     let turn = rotation.add(1, ordering: .relaxed).newValue

@@ -14,8 +14,8 @@ public struct TraceEvent: Sendable {
     case exchangeStarted(exchange: UInt64, method: String, uri: URI)
     /// The exchange waits for a connection, and no connection is being opened on its behalf.
     case exchangeWaits(exchange: UInt64)
-    /// The event loop began to open a connection for an exchange.
-    case connectionStarted(connection: UInt64, origin: Origin, exchange: UInt64)
+    /// The event loop began to open a connection for an exchange, or in advance if `exchange` is nil.
+    case connectionStarted(connection: UInt64, origin: Origin, exchange: UInt64?)
     /// The lookup of a host returned the associated addresses.
     case hostResolved(connection: UInt64, host: String, addresses: [SocketAddress])
     /// The event loop began to connect to an address.

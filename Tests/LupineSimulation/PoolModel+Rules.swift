@@ -15,6 +15,7 @@ extension PoolModel {
       case .connect(let id, let exchange):
         try connect(id, exchange)
         connected.append(exchange)
+      case .prewarm: throw violation("a connection was opened in advance")
       case .wait(let exchange):
         try require(model.contains { $0.waiting.contains(exchange) }, "\(exchange) doesn't wait")
       case .close(let id, let reason): try close(id, reason)
@@ -56,6 +57,7 @@ extension PoolModel {
       count(index) { $0.reused += 1 }
       try require(uses < limits.usesPerConnectionMax ?? .max, "\(id.serial) was used too often")
       try require(!isTooOld(id, index), "\(id.serial) is too old")
+      try require(model[index].connections[id]?.isWithdrawn == false, "\(id.serial) was withdrawn")
     }
     model[index].connections[id]?.uses += 1
     model[index].connections[id]?.activity = .busy(exchange)
@@ -65,6 +67,10 @@ extension PoolModel {
     guard let index = model.firstIndex(where: { $0.waiting.contains(exchange) }) else {
       throw violation("\(exchange) gets a connection, and doesn't wait")
     }
+    try add(id, index)
+  }
+
+  mutating func add(_ id: ConnectionID, _ index: Int) throws(PoolViolation) {
     try require(id.serial > lastConnection, "the serial number \(id.serial) was used before")
     try require(model.allSatisfy { $0.connections.keys.allSatisfy { $0.slot != id.slot } }, "slot \(id.slot) is taken")
     lastConnection = id.serial
@@ -90,7 +96,8 @@ extension PoolModel {
     case .keepAliveLimit:
       let end = connection.idleTimeMax.flatMap { limit in idleSince.map { $0 + limit } }
       try require(end.map { $0 <= now } ?? false, "closed too early")
-    case .ageLimit: try require(isTooOld(id, index), "it isn't too old")
+    case .ageLimit: try require(isTooOld(id, index, jitter: limits.connectionAgeJitter), "it isn't too old")
+    case .addressWithdrawn: try require(connection.isWithdrawn, "its address wasn't withdrawn")
     case .usesLimit: try require(connection.uses == limits.usesPerConnectionMax, "it was used \(connection.uses) times")
     case .totalLimit:
       try require(connectionCount == limits.connectionsMax, "there was a place")
@@ -111,9 +118,9 @@ extension PoolModel {
     count(index) { $0.closed[reason, default: 0] += 1 }
   }
 
-  private func isTooOld(_ id: ConnectionID, _ index: Int) -> Bool {
+  private func isTooOld(_ id: ConnectionID, _ index: Int, jitter: Double = 0) -> Bool {
     guard let age = limits.connectionAgeMax, let openedAt = model[index].connections[id]?.openedAt else { return false }
-    return openedAt + age <= now
+    return openedAt + (age - age * jitter) <= now
   }
 
   // MARK: Rules

@@ -1,6 +1,7 @@
 // PoolModel: a simplified model of the pool. It follows the pool's answers and reports those that can't be right.
 
 @testable import LupineEngine
+import LupineRandom
 @testable import LupineReactor
 @testable import LupineWire
 
@@ -25,6 +26,7 @@ struct PoolModel {
     var activity = Activity.opening
     var openedAt: Instant?
     var uses = 0
+    var isWithdrawn = false
     /// The time for which the server permits the connection to be idle, or nil for no limit.
     var idleTimeMax: Duration?
   }
@@ -77,7 +79,7 @@ struct PoolModel {
     self.limits = limits
     keys = (0..<4).map { PoolKey(origin: Origin(scheme: .http, host: "host-\($0)", port: 80), tls: nil) }
     model = keys.map { _ in Key() }
-    pool = PoolState(limits)
+    pool = PoolState(limits, random: SplitMix64(seed: seed))
   }
 
   var connectionCount: Int { model.reduce(0) { $0 + $1.connections.count } }
@@ -111,6 +113,9 @@ struct PoolModel {
     case 92: if let exchange = endings.keys.randomElement(using: &random) { try cancelTooLate(exchange) }
     default: try pass(.milliseconds(Int.random(in: 0...3_000, using: &random)))
     }
+    // These events aren't random, so that the rest of a seed's history needs no further draws.
+    if eventCount % 41 == 3 { try prewarm(index, count: eventCount % 5) }
+    if eventCount % 53 == 5, let id = (model[index].idle + model[index].busy).first { try withdraw(id, index) }
   }
 
   private mutating func begin(_ event: String) {
@@ -222,6 +227,33 @@ struct PoolModel {
     begin("evict \(id.serial)")
     let actions = pool.evict(id, .closedByPeer)
     try require(actions == [.close(id, .closedByPeer)], "it led to \(actions)")
+    try perform(actions)
+    try checkAlways()
+  }
+
+  private mutating func prewarm(_ index: Int, count: Int) throws(PoolViolation) {
+    begin("prewarm \(count) at \(index)")
+    let isFull = !awaitingPlace().isEmpty
+    for action in pool.prewarm(keys[index], count: count) {
+      guard case .prewarm(let id, keys[index]) = action else { throw violation("it led to \(action)") }
+      try require(!isFull, "exchanges wait for a place")
+      try add(id, index)
+      try require(pool.isOpening(id) && pool.waiter(of: id) == nil, "\(id.serial) isn't opened in advance")
+      let idleCount = model.reduce(0) { $0 + $1.idle.count }
+      try require(idleCount < limits.idleMax, "there are too many idle connections")
+      try require(
+        model[index].idle.count + model[index].opening.count { pool.waiter(of: $0) == nil }
+          <= min(count, limits.idlePerOriginMax), "too many were opened")
+    }
+    try checkAlways()
+  }
+
+  private mutating func withdraw(_ id: ConnectionID, _ index: Int) throws(PoolViolation) {
+    begin("withdraw \(id.serial)")
+    let isIdle = model[index].idle.contains(id)
+    model[index].connections[id]?.isWithdrawn = true
+    let actions = pool.withdraw(id)
+    try require(actions == (isIdle ? [.close(id, .addressWithdrawn)] : []), "it led to \(actions)")
     try perform(actions)
     try checkAlways()
   }

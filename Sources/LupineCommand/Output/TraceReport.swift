@@ -13,7 +13,7 @@ enum TraceReport {
     case .exchangeStarted(let id, let method, let uri): "request \(id) started: \(method) \(uri)"
     case .exchangeWaits(let id): "request \(id) is waiting for a connection"
     case .connectionStarted(let id, let origin, let request):
-      "connection \(id) to \(origin) started for request \(request)"
+      "connection \(id) to \(origin) started \(request.map { "for request \($0)" } ?? "in advance")"
     case .hostResolved(let id, let host, let addresses):
       "connection \(id): \(host.isEmpty ? "the socket" : host) is \(addresses.map(\.host).joined(separator: ", "))"
     case .addressTried(let id, let address): "connection \(id) is trying \(address)"

@@ -26,11 +26,17 @@ final class Opening {
     case verifying(isProxy: Bool)
   }
 
+  /// A socket that is connecting to one of the host's addresses.
+  struct Candidate {
+    let socket: any StreamSocket
+    let address: SocketAddress
+  }
+
   let id: ConnectionID
   let key: PoolKey
   /// The exchange whose time limits apply to this attempt to open a connection. It is the exchange that waited for the connection
-  /// when the current phase began or restarted.
-  var limiter: ExchangeID
+  /// when the current phase began or restarted. Nil if no exchange has waited for it, because it is opened in advance.
+  var limiter: ExchangeID?
   var timeouts: Timeouts
 
   var state = State.resolving
@@ -39,8 +45,13 @@ final class Opening {
   var host = ""
   /// The deadline of the current phase of opening the connection, or nil for no limit.
   var phaseDeadline: Instant?
+  /// The port with which `host` was looked up. Nil if the host is an address or a Unix socket, or if the lookup isn't that of the
+  /// host to which the socket connects.
+  var lookupPort: UInt16?
   /// The sockets that are connecting to the host's addresses, by poller token.
-  var candidates: [UInt64: any StreamSocket] = [:]
+  var candidates: [UInt64: Candidate] = [:]
+  /// The address to which the socket has connected, or nil if none has connected yet.
+  var address: SocketAddress?
   /// The resolved address of the origin, if the proxy needs an address instead of a host name. Otherwise nil.
   var destination: SocketAddress?
   /// The HTTP proxy credentials of the request that caused this opening (see `ConnectionDemand`), or nil if it has none. A request
@@ -61,12 +72,27 @@ final class Opening {
   /// refusal unless the machine ran out of descriptors or memory later. Nil if no attempt has failed.
   private(set) var connectError: SystemError?
 
+  /// The caller's order to open the connection in advance, or nil if there is none.
+  let prewarming: Prewarming?
+
+  /// Begins to open a connection on behalf of an exchange that waits for one.
   init(id: ConnectionID, for exchange: Exchange) {
     self.id = id
     key = exchange.key
     limiter = exchange.id
     timeouts = exchange.request.timeouts
     proxyAuthorization = exchange.request.connectionDemand?.proxyAuthorization
+    prewarming = nil
+  }
+
+  /// Begins to open a connection in advance.
+  init(id: ConnectionID, _ key: PoolKey, _ timeouts: Timeouts, _ prewarming: Prewarming?) {
+    self.id = id
+    self.key = key
+    limiter = nil
+    self.timeouts = timeouts
+    proxyAuthorization = nil
+    self.prewarming = prewarming
   }
 
   /// Records the error of a failed attempt to connect to one of the host's addresses.
@@ -74,6 +100,16 @@ final class Opening {
     // A refusal says more than the error of an address that this machine can't reach, such as ::1 without IPv6.
     let isShortage = error.isOutOfDescriptors || error.isOutOfMemory
     if isShortage || connectError?.isConnectionRefused != true { connectError = error }
+  }
+
+  /// The addresses that have failed if the attempt to open the connection fails now: those that haven't connected in time, or the
+  /// address of an origin that doesn't complete the TLS handshake.
+  var failedAddresses: [SocketAddress] {
+    switch state {
+    case .connecting: candidates.values.map(\.address)
+    case .handshaking where key.route == .direct: [address].compactMap(\.self)
+    default: []
+    }
   }
 
   /// The time limit of the current phase of opening the connection, or nil for none. A lookup always has a limit, because a

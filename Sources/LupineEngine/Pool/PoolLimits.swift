@@ -39,10 +39,23 @@ public struct PoolLimits: Sendable, Hashable {
   /// changes of addresses and load balancers take effect. The nginx server closes connections after an hour; Go sets no limit.
   public var connectionAgeMax: Duration?
 
+  /// The fraction by which the maximum age of a connection is shortened at most, from 0 to 1. 0.1 (10 %) by default.
+  ///
+  /// Each connection gets a random age between `connectionAgeMax` and this fraction less. Otherwise connections that were opened
+  /// together would be replaced together, and a server would get all of their handshakes within a second.
+  public var connectionAgeJitter = 0.1
+
   /// The maximum number of requests that one connection serves, at least 1. No limit if nil (the default).
   ///
   /// The nginx server closes connections after 1,000 requests, and announces this in its last response.
   public var usesPerConnectionMax: Int?
+
+  /// The minimum number of connections to one origin that are ready for a request: idle, or being opened in advance. 0 by default.
+  ///
+  /// When a request gets or awaits a connection, the pool opens as many connections in advance as are missing, TLS included, but no
+  /// more than the other limits permit. A ready connection that is closed, for example after `idleTimeout`, isn't replaced until the
+  /// origin's next request, so an unused origin keeps no connections. `Engine.prewarm` opens connections before the first request.
+  public var readyPerOriginMin = 0
 
   /// The maximum number of exchanges that wait for a connection. 100,000 by default, and at least 1. The pool refuses further
   /// exchanges.
@@ -89,5 +102,7 @@ extension PoolLimits {
     precondition(usesPerConnectionMax ?? 1 >= 1, "usesPerConnectionMax must be at least 1")
     precondition(idlePerOriginMax >= 0 && idleMax >= 0, "idlePerOriginMax and idleMax must not be negative")
     precondition(originsRememberedMax >= 0, "originsRememberedMax must not be negative")
+    precondition(readyPerOriginMin >= 0, "readyPerOriginMin must not be negative")
+    precondition(0...1 ~= connectionAgeJitter, "connectionAgeJitter must be from 0 to 1")
   }
 }

@@ -19,10 +19,11 @@ struct PooledConnection: Sendable {
   var state = State.busy
   /// The number of exchanges to which the pool has given the connection.
   var uses = 0
-  /// The time at which the connection reaches its maximum age. From then on, the pool gives the connection to no further exchange.
+  /// The time at which the connection reaches its maximum age, or a time in the past if it is withdrawn. From then on, the pool gives
+  /// the connection to no further exchange.
   var end = Instant(nanoseconds: .max)
-  /// Whether the connection is in the list `PoolState.aging`, which orders connections by their `end`.
-  var isAging = false
+  /// Whether the connection's address is no longer among the addresses of its name.
+  var isWithdrawn = false
 
   /// Returns whether the connection is idle, and has exceeded neither its idle timeout nor its maximum age.
   func isFit(_ now: Instant) -> Bool {

@@ -29,15 +29,21 @@ extension PoolState {
     guard let waiter = origins[origin].firstWithoutOpening else {
       preconditionFailure("a connection is opened without a waiter")
     }
+    let connection = addOpening(origin)
+    shortage?.permits -= 1
+    assign(connection, to: waiter)
+    reclassify(origin)
+    return .connect(id(of: connection), for: waiters[waiter].exchange)
+  }
+
+  /// Adds a connection that is being opened, for no waiter yet, and returns its slot.
+  mutating func addOpening(_ origin: Int) -> Int {
     lastConnection = lastConnection == ConnectionID.serialMax ? 1 : lastConnection + 1
     let connection = connections.insert(
       PooledConnection(serial: lastConnection, origin: origin, state: .opening(for: nil)))
     origins[origin].connectionCount += 1
     count(origin) { $0.opening += 1 }
-    shortage?.permits -= 1
-    assign(connection, to: waiter)
-    reclassify(origin)
-    return .connect(id(of: connection), for: waiters[waiter].exchange)
+    return connection
   }
 
   /// Closes an open connection: removes it from the pool, and appends the action that closes it.
@@ -77,7 +83,7 @@ extension PoolState {
   mutating func remove(_ connection: Int, _ reason: CloseReason) {
     let origin = connections[connection].origin
     if case .idle = connections[connection].state { unlinkIdle(connection) }
-    if connections[connection].isAging { unwatchAge(connection) }
+    if aging.count > 0 { aging.remove(connection) }
     count(origin) { $0.closed[reason, default: 0] += 1 }
     origins[origin].connectionCount -= 1
     connections.remove(connection, leaving: PooledConnection())

@@ -11,7 +11,7 @@ extension PoolState {
     var next = shortage?.retry
     if let oldest = idle.first, case .idle(let until) = connections[oldest].state { next = min(next ?? until, until) }
     if let earliest = keepAliveDeadlines.earliest { next = min(next ?? earliest, earliest) }
-    if let oldest = aging.first { next = min(next ?? connections[oldest].end, connections[oldest].end) }
+    if let earliest = aging.earliest { next = min(next ?? earliest, earliest) }
     return next
   }
 
@@ -36,21 +36,16 @@ extension PoolState {
     while let oldest = idle.first, case .idle(let until) = connections[oldest].state, until <= now {
       closeConnection(oldest, .idleTimeout, &actions)
     }
-    while let oldest = aging.first, connections[oldest].end <= now {
-      unwatchAge(oldest)
-      if case .idle = connections[oldest].state { closeConnection(oldest, .ageLimit, &actions) }
+    while let connection = aging.popExpired(now: now) {
+      if case .idle = connections[connection].state { closeConnection(connection, .ageLimit, &actions) }
     }
   }
 
-  /// Sets the time at which the connection reaches its maximum age, and adds the connection to `aging`.
-  mutating func watchAge(_ connection: Int, until end: Instant) {
+  /// Sets the time at which a new connection reaches its maximum age: a random time, so that connections that were opened together
+  /// aren't replaced together.
+  mutating func watchAge(_ connection: Int, _ ageMax: Duration, now: Instant) {
+    let end = now + (ageMax - ageMax * (limits.connectionAgeJitter * Double.random(in: 0..<1, using: &random)))
     connections[connection].end = end
-    connections[connection].isAging = true
-    agingLinks.append(connection, to: &aging)
-  }
-
-  mutating func unwatchAge(_ connection: Int) {
-    connections[connection].isAging = false
-    agingLinks.remove(connection, from: &aging)
+    aging.set(connection, to: end)
   }
 }

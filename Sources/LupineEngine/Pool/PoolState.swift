@@ -1,6 +1,7 @@
 // PoolState: the connection pool's decisions. It performs no I/O and reads no clock: it
 // receives events with their time, and returns actions.
 
+internal import LupineRandom
 @_spi(Loop) internal import LupineReactor
 internal import LupineWire
 
@@ -42,6 +43,8 @@ struct PoolState: Sendable {
     case use(ConnectionID, by: ExchangeID)
     /// Open a connection on behalf of this exchange.
     case connect(ConnectionID, for: ExchangeID)
+    /// Open a connection with this key in advance, for no exchange yet.
+    case prewarm(ConnectionID, PoolKey)
     /// The exchange continues to wait in the queue, but no connection is being opened for it any longer.
     case wait(ExchangeID)
     case close(ConnectionID, CloseReason)
@@ -90,10 +93,10 @@ struct PoolState: Sendable {
   var idleLinks = LinkedLists()
   /// The deadlines of those idle connections whose servers announced a shorter time than `PoolLimits.idleTimeout`, by slot.
   var keepAliveDeadlines = DeadlineQueue<Int>()
-  /// The connections that haven't reached their maximum age yet, oldest first. Empty if there is no limit on the age of
-  /// connections.
-  var aging = LinkedLists.List()
-  var agingLinks = LinkedLists()
+  /// The times at which connections reach their maximum age, by slot. Empty if there is no limit on the age of connections.
+  var aging = DeadlineQueue<Int>()
+  /// The source of the random ages.
+  var random: SplitMix64
   /// The origins whose standing is `orphaned`: without waiters, but with a connection being opened. The origin that has been in
   /// this state longest is the first. The next two lists contain the dormant and the disposable origins in the same order.
   var orphaned = LinkedLists.List()
@@ -113,9 +116,10 @@ struct PoolState: Sendable {
   /// The totals of all origins' counters, except for those that are derived from the lists, such as the number of idle connections.
   var total = ConnectionCounters()
 
-  init(_ limits: PoolLimits) {
+  init(_ limits: PoolLimits, random: SplitMix64 = SplitMix64(seed: 0)) {
     limits.validate()
     self.limits = limits
+    self.random = random
   }
 
   // MARK: Events
@@ -164,7 +168,7 @@ struct PoolState: Sendable {
       originLinks.remove(connection, from: &origins[origin].orphans)
     }
     connections[connection].state = .busy
-    if let age = limits.connectionAgeMax { watchAge(connection, until: now + age) }
+    if let age = limits.connectionAgeMax { watchAge(connection, age, now: now) }
     easeShortage()
     reclassify(origin)
     return free(connection, nil, now)
@@ -234,6 +238,51 @@ struct PoolState: Sendable {
     assignPlaces(&actions)
     return actions
   }
+
+  /// Handles the withdrawal of an open connection's address from the addresses of its name: closes the connection if it is idle, or
+  /// else when its exchange releases it.
+  mutating func withdraw(_ id: ConnectionID) -> [Action] {
+    let connection = slot(of: id)
+    connections[connection].isWithdrawn = true
+    connections[connection].end = Instant(nanoseconds: 0)
+    guard case .idle = connections[connection].state else { return [] }
+    var actions: [Action] = []
+    closeConnection(connection, .addressWithdrawn, &actions)
+    assignPlaces(&actions)
+    return actions
+  }
+
+  /// Opens connections in advance, until `count` connections with this key are idle or are being opened without a waiter. Opens fewer
+  /// if the limits don't permit more, or if exchanges or descriptors are waiting for places.
+  mutating func prewarm(_ key: PoolKey, count: Int) -> [Action] {
+    guard !isShuttingDown, shortage == nil, awaitingPlace.isEmpty else { return [] }
+    let origin = slot(of: key) ?? remember(key)
+    let ready = origins[origin].idle.count + origins[origin].orphans.count
+    let missing = min(count, limits.idlePerOriginMax) - ready
+    let room = min(
+      limits.connectionsPerOriginMax - origins[origin].connectionCount, limits.connectionsMax - connectionCount,
+      limits.idleMax - idle.count)
+    var actions: [Action] = []
+    for _ in 0..<max(min(missing, room), 0) {
+      let connection = addOpening(origin)
+      originLinks.append(connection, to: &origins[origin].orphans)
+      actions.append(.prewarm(id(of: connection), key))
+    }
+    reclassify(origin)
+    forgetUnused()
+    return actions
+  }
+
+  /// Returns whether the connection is being opened.
+  func isOpening(_ id: ConnectionID) -> Bool {
+    guard id.slot < connections.upperBound, connections[id.slot].serial == id.serial,
+      case .opening = connections[id.slot].state
+    else { return false }
+    return true
+  }
+
+  /// The number of idle connections with this key.
+  func idleCount(_ key: PoolKey) -> Int { slots[key].map { origins[$0].idle.count } ?? 0 }
 
   /// Ends the wait of an exchange. Does nothing if the exchange has already been served, failed or cancelled.
   ///
@@ -356,6 +405,7 @@ struct PoolState: Sendable {
   private func reasonToRetire(_ connection: Int, _ now: Instant) -> CloseReason? {
     if isShuttingDown { return .shutdown }
     if let usesMax = limits.usesPerConnectionMax, connections[connection].uses >= usesMax { return .usesLimit }
-    return connections[connection].end <= now ? .ageLimit : nil
+    guard connections[connection].end <= now else { return nil }
+    return connections[connection].isWithdrawn ? .addressWithdrawn : .ageLimit
   }
 }

@@ -49,7 +49,9 @@ final class Inbox: Sendable {
       submission.sink.finish(.failure(EngineError(.shutDown, .setup, submission.request.uri.origin)), metrics)
     case .count(let completion): completion(PoolCounters())
     case .shutDown(_, _, let completion): completion?()
-    case .cancel, .setPaused, .extendWindow, .discardBody, .startTLS, .bodyReady, .resolved, .verified: break
+    case .prewarm(_, _, let completion): completion(0)
+    case .cancel, .setPaused, .extendWindow, .discardBody, .startTLS, .bodyReady, .resolved, .verified, .refreshed:
+      break
     }
   }
 

@@ -53,6 +53,7 @@ extension Shard {
         poolWork.deadline = nil
         perform(pool.expire(now: now))
         watchPool()
+      case .addresses: refreshAddresses()
       case .shutdown: return stop()
       }
     }

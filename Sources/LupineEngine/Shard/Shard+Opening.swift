@@ -17,10 +17,13 @@ extension Shard {
       perform(pool.openingFailed(id, because: .unreachable, now: now), failure: error)
       return watchPool()
     }
-    let opening = Opening(id: id, for: exchange)
-    openings[id] = opening
+    open(Opening(id: id, for: exchange))
+  }
+
+  func open(_ opening: Opening) {
+    openings[opening.id] = opening
     let origin = opening.key.origin
-    trace(.connectionStarted(connection: UInt64(id.serial), origin: origin, exchange: exchange.id))
+    trace(.connectionStarted(connection: UInt64(opening.id.serial), origin: origin, exchange: opening.limiter))
     if let path = origin.socketPath ?? configuration.socketPath { return connect(opening, socketPath: path) }
     if opening.key.route.proxy != nil, !configuration.addressPolicy.allowsProxies {
       return fail(opening, .addressRefused, cause: .refusal(.proxy))
@@ -47,6 +50,7 @@ extension Shard {
     opening.host = host
     if let address = SocketAddress(numeric: host, port: port) { return resolved(opening, .success([address])) }
     if opening.times.resolveStart == nil { opening.times.resolveStart = now }
+    if case .resolving = state { opening.lookupPort = port }
     enter(opening, state)
     let overrides = opening.key.traits?.hostOverrides ?? []
     let answer = resolver.lookUp(host, port: port, overrides, while: opening.liveness, now: now) {
@@ -74,8 +78,10 @@ extension Shard {
         return resolve(opening, proxy.host, port: proxy.port, .resolving)
       }
       opening.times.connectStart = now
-      enter(opening, .connecting(HappyEyeballs(reachable(addresses), now: now)))
+      let (attempts, withdrawn) = attempts(opening, reachable(addresses), of: found)
+      enter(opening, .connecting(attempts))
       tryAddresses(opening)
+      withdraw(withdrawn)
     case .failure(let error):
       let code: EngineError.Code =
         switch error.kind {
@@ -124,7 +130,7 @@ extension Shard {
         do {
           try attempt(address, opening)
         } catch {
-          note(error, opening)
+          note(error, address, opening)
           if error.isQueueFull, address.socketPath != nil, waiter(of: opening) != nil {
             order.attemptPostponed(address, until: now + Self.queueFullPause)
           } else {
@@ -150,12 +156,14 @@ extension Shard {
     let candidate = try network.connect(to: address, options: socketOptions(opening.key.traits))
     let token = openings.makeToken()
     try network.watch(candidate.number, .writable, token: token)
-    opening.candidates[token] = candidate
+    opening.candidates[token] = Opening.Candidate(socket: candidate, address: address)
     openings.add(token, connectingFor: opening.id)
+    balance?.use(address, for: opening.id)
   }
 
-  private func note(_ error: SystemError, _ opening: Opening) {
+  private func note(_ error: SystemError, _ address: SocketAddress, _ opening: Opening) {
     opening.note(error)
+    balance?.fail(address, now: now)
     trace(.addressFailed(connection: UInt64(opening.id.serial), error: error))
   }
 
@@ -164,18 +172,21 @@ extension Shard {
   func continueConnecting(_ opening: Opening, token: UInt64) {
     openings.remove(token)
     guard case .connecting(var order) = opening.state,
-      let socket = opening.candidates.removeValue(forKey: token)
+      let candidate = opening.candidates.removeValue(forKey: token)
     else { return }
+    let socket = candidate.socket
     do {
       try socket.finishConnecting()
       try network.rewatch(socket.number, .readable, token: opening.id.rawValue)
     } catch {
-      note(error, opening)
+      note(error, candidate.address, opening)
       order.attemptFailed(now: now)
       opening.state = .connecting(order)
       return tryAddresses(opening)
     }
     dropCandidates(opening)
+    opening.address = candidate.address
+    balance?.use(candidate.address, for: opening.id)
     opening.interest = .readable
     if let proxy = opening.key.route.proxy, proxy.scheme == .https {
       secureProxy(opening, proxy, socket)
@@ -295,10 +306,12 @@ extension Shard {
     // No socket event announces bytes that arrived with the last message of the handshake.
     if connection.transport.mayHoldPlaintext { postpone(connection) }
     trace(.connectionOpened(connection: UInt64(opening.id.serial)))
+    opening.prewarming?.readyCount += 1
     // If an exchange that has waited longer gets the connection, this waiter continues to wait.
     waiter?.enter(.poolWait, now: now)
     apply(pool.opened(opening.id, now: now), on: connection)
     if let waiter, waiter.phase == .poolWait, !waiter.hasEnded { rearm(waiter) }
+    if let balance, balance.isWithdrawn(opening.id) { withdraw([opening.id]) }
   }
 
   // MARK: Failure
@@ -332,11 +345,15 @@ extension Shard {
 
   /// Stops opening a connection that no exchange needs.
   func abandon(_ id: ConnectionID) {
-    if let opening = openings[id] { remove(opening) }
+    guard let opening = openings[id] else { return }
+    balance?.end(id)
+    remove(opening)
   }
 
   func fail(_ opening: Opening, _ code: EngineError.Code, cause: EngineError.Cause?) {
     waiter(of: opening)?.note(opening.times)
+    for address in opening.failedAddresses { balance?.fail(address, now: now) }
+    balance?.end(opening.id)
     remove(opening)
     let error = EngineError(
       code, opening.phase, opening.key.origin, proxy: opening.key.route.proxy, cause: cause)

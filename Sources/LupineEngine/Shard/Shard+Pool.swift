@@ -22,6 +22,7 @@ extension Shard {
       if !exchange.hasEnded { rearm(exchange) }
     case .refused(let refusal): refuse(exchange, refusal)
     }
+    if configuration.pool.readyPerOriginMin > 0 { keepReady(like: exchange) }
   }
 
   /// Executes the pool's actions. `failure` is the error of the exchanges that a `.fail` action ends.
@@ -49,6 +50,7 @@ extension Shard {
       start(waiting(exchange), on: id)
     case .connect(let id, let exchange):
       open(id, for: waiting(exchange))
+    case .prewarm(let id, let key): open(Opening(id: id, key, Timeouts(), nil))
     case .wait(let exchange):
       let exchange = waiting(exchange)
       trace(.exchangeWaits(exchange: exchange.id))
@@ -68,6 +70,7 @@ extension Shard {
   func disconnect(_ connection: Connection, _ reason: CloseReason) {
     trace(.connectionClosed(connection: UInt64(connection.id.serial), reason: reason))
     connection.use = .closed
+    balance?.end(connection.id)
     disarm(connection)
     connection.transport.sendCloseNotify()
   }

@@ -1,5 +1,6 @@
 // Shard: one loop's part of the engine, with its exchanges, connections and deadlines.
 
+internal import LupineRandom
 @_spi(Loop) internal import LupineReactor
 internal import LupineTLS
 internal import LupineWire
@@ -22,6 +23,8 @@ final class Shard {
     /// exchange usually has a later deadline.
     case connection(ConnectionID)
     case pool
+    /// The time to look up the addresses of a name again.
+    case addresses
     /// The time limit of the shard's graceful shutdown.
     case shutdown
   }
@@ -54,6 +57,8 @@ final class Shard {
   @exclusivity(unchecked) var exchanges = SerialTable<Exchange>()
   @exclusivity(unchecked) var connections = OpenConnections()
   @exclusivity(unchecked) var openings = Openings()
+  /// The distribution of connections over the addresses of names. Nil if the resolver's order applies.
+  @exclusivity(unchecked) var balance: AddressBalance?
   @exclusivity(unchecked) var buffers = Buffers()
   @exclusivity(unchecked) var backlog = Backlog()
   @exclusivity(unchecked) private var keys: OriginKeys
@@ -64,7 +69,7 @@ final class Shard {
   init(
     _ configuration: EngineConfiguration, index: Int = 0, proxyRules: ProxyRules, environment: [String: String] = [:],
     network: any Network, resolver: NameService, tlsContexts: TLSContexts, inbox: Inbox,
-    runBlocking: @escaping BlockingJobs = { $0() }
+    seed: UInt64 = .random(in: .min ... .max), runBlocking: @escaping BlockingJobs = { $0() }
   ) {
     self.configuration = configuration
     self.index = index
@@ -76,7 +81,9 @@ final class Shard {
     self.runBlocking = runBlocking
     now = network.now
     fetched = now
-    pool = PoolState(configuration.pool)
+    var random = SplitMix64(seed: seed)
+    pool = PoolState(configuration.pool, random: random.fork())
+    balance = AddressBalance(configuration.resolver, random: random)
   }
 
   /// Takes the commands that other threads have sent, for execution in the next call of `turn`. Returns whether there are any.
@@ -192,6 +199,8 @@ final class Shard {
       } else if let connection = connections[id] {
         verified(connection, verdict)
       }
+    case .refreshed(let key, let host, let result): refreshed(key, host, result)
+    case .prewarm(let request, let count, let completion): prewarm(request, count, completion)
     case .count(let completion): completion(pool.counters())
     case .shutDown(let isGraceful, let limit, let completion):
       shutDown(isGraceful: isGraceful, limit: limit, completion)
@@ -236,7 +245,8 @@ final class Shard {
   private func submit(_ submission: Submission) {
     do {
       let exchange = try Exchange(
-        submission, key: try key(of: submission), codingLimits: configuration.codings, inbox: inbox,
+        submission, key: try key(of: submission.request, submission.id), codingLimits: configuration.codings,
+        inbox: inbox,
         headBuffer: buffers.borrowHead(), now: now)
       exchanges[exchange.id] = exchange
       trace(.exchangeStarted(exchange: exchange.id, method: exchange.request.method, uri: exchange.request.uri))
@@ -249,8 +259,8 @@ final class Shard {
     }
   }
 
-  private func key(of submission: Submission) throws(Failure) -> PoolKey {
-    let request = submission.request
+  /// Returns the pool key of a request, which the exchange `id` sends.
+  func key(of request: EngineRequest, _ id: ExchangeID) throws(Failure) -> PoolKey {
     guard let extras = request.extras?.value else {
       let key =
         if let latest = keys.latestKey(for: request.uri.origin) { latest } else {
@@ -265,10 +275,10 @@ final class Shard {
     if !request.presentsIdentity { key = key.anonymous }
     if extras.needsTunnel == true { key = key.tunneled }
     if let choice = extras.identityChoice { key = key.presenting(choice) }
-    if extras.rawBytes != nil { key.exclusiveTo = .exchange(submission.id) }
+    if extras.rawBytes != nil { key.exclusiveTo = .exchange(id) }
     if extras.streamSink != nil {
       key = key.with(tls: nil)
-      key.exclusiveTo = .stream(submission.id)
+      key.exclusiveTo = .stream(id)
     }
     if let group = extras.connectionDemand?.group { key.exclusiveTo = .group(group) }
     return key

@@ -17,6 +17,10 @@ enum ShardCommand: Sendable {
   case resolved(ConnectionID, Result<[SocketAddress], ResolveError>)
   /// The certificate verifier of the connection being opened has decided.
   case verified(ConnectionID, Verdict)
+  /// The addresses of a name were looked up again, because its earlier ones have expired.
+  case refreshed(PoolKey, host: String, Result<[SocketAddress], ResolveError>)
+  /// Open up to `count` connections for requests like this one in advance.
+  case prewarm(EngineRequest, count: Int, completion: Prewarming.Completion)
   case count(@Sendable (PoolCounters) -> Void)
   /// Shut the shard down: at once or, if `isGraceful` is true, when the exchanges that have a connection have ended, but at the
   /// latest after `limit`.

@@ -36,6 +36,9 @@ struct AddressCache: Sendable {
     return entry.answer
   }
 
+  /// The time when the cached answer for a name expires, or nil if there is none. It may have passed.
+  func end(of name: String) -> Instant? { entries[name]?.end }
+
   /// Caches an answer, unless it is a temporary failure or the configuration disables caching for its kind. The answer's age counts
   /// from `start`, when the lookup began, because the answer was certainly current only at that time.
   mutating func store(_ answer: NameService.Answer, for name: String, askedAt start: Instant) {

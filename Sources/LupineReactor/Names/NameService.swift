@@ -115,6 +115,11 @@ package final class NameService: Sendable {
     return nil
   }
 
+  /// Returns the time when the cached answer for a host expires, or nil if none is cached. It may have passed.
+  package func end(of host: String) -> Instant? {
+    state.withLock { $0.cache.end(of: host.lowercased()) }
+  }
+
   /// Removes a host's addresses from the cache, because connecting to all of them failed.
   package func forget(_ host: String) {
     state.withLock { $0.cache.remove(host.lowercased()) }

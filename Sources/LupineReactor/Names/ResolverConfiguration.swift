@@ -28,11 +28,32 @@ public struct ResolverConfiguration: Sendable {
   /// 300 KB with one address per name; curl allows 29,999. Zero disables caching.
   public var cacheEntriesMax = 1_024
 
+  /// The order in which new connections use the addresses of a name that has several. `.system` by default.
+  public var order = AddressOrder.system
+
   /// Fixed addresses for some hosts. The first matching override applies. None by default.
   public var overrides: [HostOverride] = []
 
   /// Creates a configuration with the default values.
   public init() {}
+}
+
+/// The order in which new connections use the addresses of a name that has several, such as a headless service or a name with a
+/// rotating answer.
+///
+/// With any order, the next address is tried if one fails or doesn't answer soon (Happy Eyeballs, RFC 8305), and the address family
+/// that the resolver prefers is tried first. With orders other than `.system`, an address that has failed is tried last for 30 s, and
+/// the name is looked up again when its addresses have been cached for `ResolverConfiguration.cacheAge`, as long as there are
+/// connections to it: connections to addresses that have left the answer are closed when they are idle.
+public enum AddressOrder: Sendable, Hashable, CaseIterable {
+  /// The order of the resolver, which is that of RFC 6724 for the system's resolver. Unless the resolver rotates its answer, all
+  /// connections use the first address that works.
+  case system
+  /// A random order for each connection, so that the connections of all clients together are spread over the addresses.
+  case randomized
+  /// The address to which the origin has the fewest connections on the same event loop comes first, so that the connections to one
+  /// origin are spread evenly. The order of addresses with equal numbers is random.
+  case leastConnections
 }
 
 /// Fixed addresses for a host, which the engine uses instead of looking up the host, like curl's `--resolve`.

@@ -29,7 +29,12 @@ package struct HappyEyeballs: Sendable {
 
   /// Starts with the addresses that the resolver returned, in the resolver's order. The first attempt may start immediately.
   package init(_ addresses: [SocketAddress], now: Instant) {
-    remaining = Self.order(addresses)[...]
+    self.init(inOrder: Self.order(addresses), now: now)
+  }
+
+  /// Starts with addresses in the order in which to try them. The first attempt may start immediately.
+  package init(inOrder addresses: [SocketAddress], now: Instant) {
+    remaining = addresses[...]
     nextStart = now
   }
 
@@ -61,7 +66,7 @@ package struct HappyEyeballs: Sendable {
   /// Returns at most `ResolverConfiguration.addressesMax` of the addresses, in the order in which to try them. The limit exists
   /// because each attempt holds a descriptor until a connection is established, and a name server may return thousands of
   /// addresses.
-  static func order(_ addresses: [SocketAddress]) -> [SocketAddress] {
+  package static func order(_ addresses: [SocketAddress]) -> [SocketAddress] {
     guard let first = addresses.first else { return [] }
     let preferred = addresses.filter { $0.isIPv6 == first.isIPv6 }
     let others = addresses.filter { $0.isIPv6 != first.isIPv6 }

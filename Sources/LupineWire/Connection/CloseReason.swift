@@ -47,6 +47,8 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
   case ageLimit
   /// The connection served the maximum number of requests per connection.
   case usesLimit
+  /// The name of the origin, or of its proxy, no longer has the address of the connection.
+  case addressWithdrawn
   /// The pool had its maximum number of connections, and closed this connection to open one to another origin.
   case totalLimit
   /// The process had no file descriptors left, so the pool closed this connection to open another one.
@@ -84,6 +86,7 @@ extension CloseReason: CustomStringConvertible {
     case .idleLimit: "The pool had more idle connections than it may keep."
     case .ageLimit: "The connection exceeded the pool's maximum age."
     case .usesLimit: "The connection had served the pool's maximum number of requests per connection."
+    case .addressWithdrawn: "The connection's address is no longer among the addresses of the name."
     case .totalLimit: "The pool had reached its maximum number of connections and needed one for another origin."
     case .descriptorsNeeded:
       "The file descriptors had run out (ulimit -n), so the pool closed this connection to open another one."

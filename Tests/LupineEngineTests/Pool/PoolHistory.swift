@@ -12,7 +12,7 @@ import Testing
 ///
 /// Events: "acquire KEY EXCHANGE [LEVEL]", "opened ID", "failed ID [descriptors]", "release ID [REASON]", "release ID for SECONDS"
 /// (the time for which the server permits the connection to be idle), "detach ID", "evict ID", "cancel EXCHANGE", "at SECONDS",
-/// "expire", "shutdown". Queries: "next" (the deadline, in seconds), "count" (of connections), "waiter ID", "drained", "total",
+/// "expire", "shutdown", "withdraw ID", "prewarm KEY COUNT". Queries: "next" (the deadline, in seconds), "count" (of connections), "waiter ID", "drained", "total",
 /// and "origins".
 struct PoolHistory: Sendable, CustomTestStringConvertible {
   let testDescription: String
@@ -21,7 +21,7 @@ struct PoolHistory: Sendable, CustomTestStringConvertible {
 
   init(
     _ name: String, max: Int = 2, total: Int = .max, idle: Int = 2, idleInAll: Int = .max, waiters: Int = 100,
-    age: Duration? = nil, uses: Int? = nil, remembered: Int = 10, _ lines: [(String, String)]
+    age: Duration? = nil, jitter: Double = 0, uses: Int? = nil, remembered: Int = 10, _ lines: [(String, String)]
   ) {
     testDescription = name
     var limits = PoolLimits()
@@ -31,6 +31,7 @@ struct PoolHistory: Sendable, CustomTestStringConvertible {
     limits.idleMax = idleInAll
     limits.idleTimeout = .seconds(10)
     limits.connectionAgeMax = age
+    limits.connectionAgeJitter = jitter
     limits.usesPerConnectionMax = uses
     limits.waitersMax = waiters
     limits.originsRememberedMax = remembered
@@ -91,6 +92,9 @@ private struct PoolRun {
     case "detach": return text(pool.detach(try connection()))
     case "evict": return text(pool.evict(try connection(), .closedByPeer))
     case "cancel": return text(pool.cancel(try #require(tickets[words[1]], "\(event): the exchange never waited")))
+    case "withdraw": return text(pool.withdraw(try connection()))
+    case "prewarm":
+      return text(pool.prewarm(PoolHistory.key(words[1]), count: try #require(Int(words[2]))))
     case "expire": return text(pool.expire(now: now))
     case "shutdown": return text(pool.beginShutdown())
     case "at":
@@ -138,6 +142,9 @@ private struct PoolRun {
       case .connect(let id, let exchange):
         connections["\(id.serial)"] = id
         return "connect \(id.serial) for \(exchange)"
+      case .prewarm(let id, _):
+        connections["\(id.serial)"] = id
+        return "prewarm \(id.serial)"
       case .wait(let exchange): return "wait \(exchange)"
       case .close(let id, let reason): return "close \(id.serial) \(reason.rawValue)"
       case .abandon(let id): return "abandon \(id.serial)"

@@ -232,7 +232,9 @@ extension PoolHistory {
       ]),
   ]
 
-  static let all = serving + ending + resting + keptAlive + retiring + crowded + strained + counting + shuttingDown
+  static let all =
+    serving + ending + resting + keptAlive + retiring + withdrawing + prewarming + crowded + strained + counting
+    + shuttingDown
 
   static let retiring = [
     PoolHistory(

@@ -37,7 +37,8 @@ struct PoolModelTests {
       reasons.formUnion(model.reasons)
     }
     let wanted: Set<CloseReason> = [
-      .keepAliveLimit, .idleTimeout, .idleLimit, .ageLimit, .usesLimit, .totalLimit, .descriptorsNeeded, .shutdown,
+      .keepAliveLimit, .idleTimeout, .idleLimit, .ageLimit, .usesLimit, .addressWithdrawn, .totalLimit,
+      .descriptorsNeeded, .shutdown,
     ]
     #expect(reasons.isSuperset(of: wanted), "missing: \(wanted.subtracting(reasons).map(\.rawValue))")
   }

@@ -1,5 +1,6 @@
 // PoolStateTests: the pool's decisions. Runs the histories and tests what they can't express.
 
+import LupineRandom
 import LupineReactor
 import LupineTLS
 import LupineWire
@@ -23,6 +24,41 @@ struct PoolStateTests {
 
   @Test(arguments: PoolHistory.retiring)
   func retiring(_ history: PoolHistory) throws { try history.run() }
+
+  @Test(arguments: PoolHistory.withdrawing)
+  func withdrawing(_ history: PoolHistory) throws { try history.run() }
+
+  @Test(arguments: PoolHistory.prewarming)
+  func prewarming(_ history: PoolHistory) throws { try history.run() }
+
+  @Test(
+    "the ages of connections are spread between the limit and the jitter's fraction less, and never exceed the limit",
+    arguments: [0.1, 1])
+  func jitter(fraction: Double) {
+    var limits = PoolLimits()
+    (limits.connectionsPerOriginMax, limits.connectionsMax, limits.idlePerOriginMax, limits.idleMax) = (
+      200, 200, 200, 200
+    )
+    (limits.connectionAgeMax, limits.connectionAgeJitter, limits.idleTimeout) = (
+      .seconds(100), fraction, .seconds(1_000)
+    )
+    var pool = PoolState(limits, random: SplitMix64(seed: 1))
+    let start = Instant(nanoseconds: 0)
+    for action in pool.prewarm(PoolHistory.key("a"), count: 200) {
+      guard case .prewarm(let id, _) = action else { continue }
+      _ = pool.opened(id, now: start)
+    }
+    let shortest = 100 * (1 - fraction)
+    var ends: [Double] = []
+    while let next = pool.nextDeadline {
+      let closedCount = pool.expire(now: next).count
+      ends += Array(repeating: Double(next.nanoseconds) / 1e9, count: closedCount)
+    }
+    #expect(ends.count == 200 && ends.allSatisfy { $0 > shortest && $0 <= 100 })
+    // Each tenth of the range has connections, so no moment gets most of them.
+    let tenths = Set(ends.map { Int(($0 - shortest) / (100 - shortest) * 10) })
+    #expect(tenths.isSuperset(of: 0..<10))
+  }
 
   @Test(arguments: PoolHistory.crowded)
   func crowded(_ history: PoolHistory) throws { try history.run() }
@@ -51,6 +87,7 @@ struct PoolStateTests {
     #expect(limits.connectionsMax == 768 && limits.idleMax == 256)
     #expect(limits.idleTimeout == .seconds(60) && limits.connectionAgeMax == nil)
     #expect(limits.usesPerConnectionMax == nil && limits.waitersMax == 100_000)
+    #expect(limits.connectionAgeJitter == 0.1 && limits.readyPerOriginMin == 0)
     #expect(limits.originsRememberedMax == 1_000)
   }
 
@@ -78,8 +115,8 @@ struct PoolStateTests {
   func reasonsAreReachable() {
     let answers = PoolHistory.all.flatMap(\.lines).map(\.answer).joined(separator: " ")
     let own: [CloseReason] = [
-      .keepAliveLimit, .idleTimeout, .idleLimit, .ageLimit, .usesLimit, .totalLimit, .descriptorsNeeded, .upgraded,
-      .shutdown,
+      .keepAliveLimit, .idleTimeout, .idleLimit, .ageLimit, .usesLimit, .addressWithdrawn, .totalLimit,
+      .descriptorsNeeded, .upgraded, .shutdown,
     ]
     for reason in own { #expect(answers.contains(reason.rawValue), "\(reason.rawValue)") }
   }

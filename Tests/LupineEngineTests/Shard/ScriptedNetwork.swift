@@ -77,6 +77,8 @@ final class ScriptedNetwork: Network {
   private(set) var isStopped = false
   /// The error that connecting throws, or nil to let it succeed.
   var connectFailure: SystemError?
+  /// The hosts to which connecting fails, because they refuse connections.
+  var failing: Set<String> = []
   /// The error that registering a socket with the poller throws, or nil to let it succeed.
   var watchFailure: SystemError?
   /// The options with which each socket was opened, in the order of `sockets`.
@@ -87,6 +89,7 @@ final class ScriptedNetwork: Network {
 
   func connect(to address: SocketAddress, options: SocketOptions) throws(SystemError) -> any StreamSocket {
     if let connectFailure { throw connectFailure }
+    if failing.contains(address.host) { throw SystemError(call: "connect", code: 111) }
     let socket = ScriptedSocket(number: CInt(100 + sockets.count))
     sockets.append(socket)
     addresses.append(address)

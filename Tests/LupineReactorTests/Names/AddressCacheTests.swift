@@ -33,6 +33,15 @@ struct AddressCacheTests {
     }
   }
 
+  @Test("the address cache tells when an answer expires, and nothing about names without an answer")
+  func end() {
+    var cache = make()
+    cache.store(found(), for: "a", askedAt: at(100))
+    #expect(cache.end(of: "a") == at(160) && cache.end(of: "b") == nil)
+    cache.remove("a")
+    #expect(cache.end(of: "a") == nil)
+  }
+
   @Test(
     "after a temporary lookup failure, the address cache contains neither the failure nor the name's earlier addresses",
     arguments: ResolveError.Kind.allCases)

@@ -118,6 +118,17 @@ struct HappyEyeballsTests {
     #expect(step(&order, 1_000_000) == "wait")
   }
 
+  @Test("addresses whose order was decided elsewhere are tried in that order, whatever their families")
+  func inOrder() throws {
+    let addresses = try ["::1", "::2", "1.1.1.1"].map { try #require(SocketAddress(numeric: $0, port: 80)) }
+    var order = HappyEyeballs(inOrder: addresses, now: Self.start)
+    for host in ["::1", "::2", "1.1.1.1"] {
+      #expect(step(&order, 0) == host)
+      order.attemptFailed(now: after(0))
+    }
+    #expect(step(&order, 0) == "exhausted")
+  }
+
   @Test("if a connection attempt fails at once, the next attempt starts in the same iteration of the event loop")
   func immediateFailures() throws {
     var order = try make(["::1", "1.1.1.1", "::2"])
