@@ -30,7 +30,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
   private let handlersAtWork = DispatchGroup()
 
   init(
-    _ convertible: any URLRequestConvertible, _ configuration: Configuration, session: any RequestSession,
+    _ convertible: any URLRequestConvertible, _ configuration: Configuration, session: Session,
     shouldAutomaticallyResume: Bool?
   ) {
     self.convertible = convertible
