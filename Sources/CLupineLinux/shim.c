@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CLupineLinux.h"
 
+#ifdef __linux__
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -16,3 +17,4 @@ const int lupine_o_path = O_PATH;
 int lupine_open_at(int folder, const char *name, int flags, unsigned int mode) {
   return openat(folder, name, flags, (mode_t)mode);
 }
+#endif

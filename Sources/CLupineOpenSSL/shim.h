@@ -1,6 +1,9 @@
 // CLupineOpenSSL: OpenSSL 3 for LupineTLS, the only target of the libraries that calls it, and for LupineLoopback, with
 // OpenSSL's macros as inline functions.
 #pragma once
+#ifndef __linux__
+#error "Lupine is an HTTP client for Linux. On other systems, use URLSession and Alamofire, whose APIs it provides."
+#else
 #include <openssl/bio.h>
 #include <openssl/buffer.h>
 #include <openssl/crypto.h>
@@ -176,3 +179,4 @@ static inline X509_EXTENSION *lupine_make_extension(X509 *issuer, X509 *subject,
 /// Returns whether an error of OpenSSL's error queue is that of a system call. Its reason is then errno. Swift can't import
 /// ERR_SYSTEM_FLAG, because it is a macro.
 static inline int lupine_err_is_system(unsigned long packed) { return ERR_SYSTEM_ERROR(packed) ? 1 : 0; }
+#endif

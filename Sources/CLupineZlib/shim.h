@@ -1,5 +1,8 @@
 // CLupineZlib: zlib for LupineCoding. Inline functions replace zlib's macros, which Swift can't call.
 #pragma once
+#ifndef __linux__
+#error "Lupine is an HTTP client for Linux. On other systems, use URLSession and Alamofire, whose APIs it provides."
+#else
 // Makes next_in a pointer to const, because inflate and deflate only read the input.
 #define ZLIB_CONST
 #include <zlib.h>
@@ -11,3 +14,4 @@ static inline int lupine_inflateInit2(z_streamp stream, int windowBits) {
 static inline int lupine_deflateInit2(z_streamp stream, int level, int windowBits, int memLevel) {
   return deflateInit2(stream, level, Z_DEFLATED, windowBits, memLevel, Z_DEFAULT_STRATEGY);
 }
+#endif

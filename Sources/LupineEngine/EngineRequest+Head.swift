@@ -99,13 +99,24 @@ extension EngineRequest {
   private func writeFraming(_ coding: ContentCoding?, to bytes: inout [UInt8]) throws(WireError) {
     if let coding { try HeadSerializer.appendLine(name: "Content-Encoding", value: coding.name, to: &bytes) }
     guard coding == nil, let length = body.byteCount else {
-      return try HeadSerializer.appendLine(name: "Transfer-Encoding", value: "chunked", to: &bytes)
+      try HeadSerializer.appendLine(name: "Transfer-Encoding", value: "chunked", to: &bytes)
+      return try writeTrailerNames(to: &bytes)
     }
     // RFC 9110 §8.6: a Content-Length of 0 is sent if the method defines a meaning for content. GET is compared first, because
     // equal short strings are compared without a call.
     if length > 0 || (method != "GET" && (method == "POST" || method == "PUT" || method == "PATCH")) {
       try HeadSerializer.appendLine(name: "Content-Length", value: String(length), to: &bytes)
     }
+  }
+}
+
+extension EngineRequest {
+  // Trailer = #field-name (RFC 9110 §6.6.2)
+  private func writeTrailerNames(to bytes: inout [UInt8]) throws(WireError) {
+    let names = body.trailerNames
+    guard !names.isEmpty else { return }
+    if let name = names.first(where: { !TrailerRule.permits($0) }) { throw .trailerNotPermitted(name) }
+    try HeadSerializer.appendLine(name: "Trailer", value: names.joined(separator: ", "), to: &bytes)
   }
 }
 

@@ -213,8 +213,8 @@ package enum IdentityChoice: Sendable, Hashable {
 }
 
 extension EngineRequest {
-  /// Whether the method is idempotent, so that a replay has no additional effect (RFC 9110 §9.2.2).
+  /// Whether the method is idempotent, so that a replay has no additional effect (RFC 9110 §9.2.2; for QUERY, RFC 10008 §2).
   var isIdempotent: Bool {
-    ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
+    ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "QUERY"].contains(method)
   }
 }

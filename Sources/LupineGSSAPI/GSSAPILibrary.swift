@@ -1,8 +1,13 @@
 // GSSAPILibrary: the system's GSSAPI library, loaded on first use (RFC 2744).
 
 import CLupineGSSAPI
-import Glibc
 package import LupineAuthentication
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
 
 /// The functions of a GSSAPI library that was loaded at run time. The library is never unloaded, because its threads and handlers
 /// may still run.

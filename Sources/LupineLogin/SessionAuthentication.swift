@@ -1,10 +1,15 @@
 // SessionAuthentication: the authentications that the tasks of a session share: Digest authentications, authenticated
 // connections, and the credentials that proxies have accepted.
 
-import Glibc
 import LupineAuthentication
 import LupineGSSAPI
 import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
 
 /// The state of authentication that the tasks of a session share, such as authenticated connections and Digest nonces.
 package final class SessionAuthentication: Sendable {

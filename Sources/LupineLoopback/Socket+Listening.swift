@@ -1,8 +1,13 @@
 // Socket+Listening: sockets that listen, and blocking sockets that they accept.
 
 internal import CLupineLoopback
-internal import Glibc
 package import LupineReactor
+
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Musl
+#endif
 
 extension Socket {
   /// Creates a socket that listens on an address. With port 0, the kernel chooses the port. This socket and the sockets that it

@@ -115,7 +115,9 @@ struct PoolModel {
     }
     // These events aren't random, so that the rest of a seed's history needs no further draws.
     if eventCount % 41 == 3 { try prewarm(index, count: eventCount % 5) }
-    if eventCount % 53 == 5, let id = (model[index].idle + model[index].busy).first { try withdraw(id, index) }
+    if eventCount % 53 == 5, let id = (model[index].busy + model[index].idle).first { try withdraw(id, index) }
+    // Long enough for idle connections to expire.
+    if eventCount % 97 == 7 { try pass(limits.idleTimeout) }
   }
 
   private mutating func begin(_ event: String) {

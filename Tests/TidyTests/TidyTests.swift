@@ -21,7 +21,7 @@ import Testing
     "LupineAuthentication": ["LupineWire", "LupineTLS"],
     "LupineGSSAPI": ["LupineAuthentication", "CLupineGSSAPI", "Glibc", "Synchronization"],
     "LupineEngine": [
-      "LupineWire", "LupineCoding", "LupineWebSocket", "LupineTLS", "LupineReactor", "Synchronization",
+      "LupineWire", "LupineCoding", "LupineWebSocket", "LupineTLS", "LupineReactor", "LupineRandom", "Synchronization",
     ],
     "LupineLogin": ["LupineEngine", "LupineAuthentication", "LupineGSSAPI", "Glibc", "Synchronization"],
     "LupineLoopback": ["CLupineLoopback", "CLupineOpenSSL", "LupineTLS", "LupineReactor", "Glibc"],
@@ -63,7 +63,35 @@ import Testing
   func imports(_ file: SourceFile) throws {
     let allowed = try #require(Self.allowedImports[file.target], "no rule for the target \(file.target)")
     for module in file.imports {
-      #expect(allowed.contains(module), "\(file.path) imports \(module)")
+      // Musl takes the place of Glibc in static programs.
+      #expect(allowed.contains(module == "Musl" ? "Glibc" : module), "\(file.path) imports \(module)")
+    }
+  }
+
+  @Test("a source file that imports Glibc imports Musl instead where there is no Glibc", arguments: SourceTree.sources)
+  func musl(_ file: SourceFile) {
+    let lines = file.lines.map { $0.trimmingPrefix(while: \.isWhitespace) }
+    for (index, line) in lines.enumerated() where line.hasSuffix("import Glibc") {
+      let level = line.dropLast("import Glibc".count)
+      let rest = lines.dropFirst(index + 1).prefix(3)
+      #expect(
+        index > 0 && lines[index - 1] == "#if canImport(Glibc)"
+          && Array(rest) == ["#else", "\(level)import Musl", "#endif"],
+        "\(file.path):\(index + 1)")
+    }
+  }
+
+  @Test("the headers of the system's libraries say that the package is for Linux before they include anything")
+  func linuxOnly() throws {
+    for name in [
+      "CLupineLinux/include/CLupineLinux.h", "CLupineOpenSSL/shim.h", "CLupineZlib/shim.h", "CLupineBrotli/shim.h",
+    ] {
+      let text = try String(contentsOf: SourceTree.root.appending(path: "Sources/\(name)"), encoding: .utf8)
+      let directives = text.split(separator: "\n").filter { $0.hasPrefix("#") }
+      #expect(directives.first == "#pragma once" && directives.dropFirst().first == "#ifndef __linux__", "\(name)")
+      #expect(
+        directives.count > 2 && directives[2].hasPrefix("#error \"Lupine is an HTTP client for Linux."), "\(name)")
+      #expect(directives.count > 3 && directives[3] == "#else", "\(name)")
     }
   }
 

@@ -1,4 +1,4 @@
-// `HTTPMethod`: the request methods of RFC 9110 §9, PATCH (RFC 5789) and the QUERY draft; any other token is allowed.
+// `HTTPMethod`: the request methods of RFC 9110 §9, PATCH (RFC 5789) and QUERY (RFC 10008); any other token is allowed.
 
 /// A request method. Two methods are equal only if their names have exactly the same spelling (RFC 9110 §9.1).
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable {
@@ -18,7 +18,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable {
   public static let post = HTTPMethod(rawValue: "POST")
   /// The `PUT` method, which creates or replaces a resource (RFC 9110 §9.3.4).
   public static let put = HTTPMethod(rawValue: "PUT")
-  /// The `QUERY` method, which is safe like `GET` but has a body like `POST`.
+  /// The `QUERY` method, which is safe and idempotent like `GET` but has a body like `POST` (RFC 10008).
   public static let query = HTTPMethod(rawValue: "QUERY")
   /// The `TRACE` method, which returns the request as the server received it (RFC 9110 §9.3.8).
   public static let trace = HTTPMethod(rawValue: "TRACE")

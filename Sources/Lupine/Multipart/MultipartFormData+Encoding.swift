@@ -4,7 +4,12 @@
 // (RFC 2046 §5.1.1, without preamble and epilogue)
 
 public import Foundation
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
 
 extension MultipartFormData {
   /// Encodes the form in memory. For a large form, ``writeEncodedData(to:)`` needs less memory.

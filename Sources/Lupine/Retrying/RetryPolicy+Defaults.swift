@@ -12,8 +12,10 @@ extension RetryPolicy {
   /// The default delay before the first retry, in seconds: 0.5.
   public static let defaultExponentialBackoffScale: Double = 0.5
 
-  /// The request methods that are retried by default: the idempotent methods (RFC 9110 §9.2.2).
-  public static let defaultRetryableHTTPMethods: Set<HTTPMethod> = [.delete, .get, .head, .options, .put, .trace]
+  /// The request methods that are retried by default: the idempotent methods (RFC 9110 §9.2.2, and RFC 10008 for QUERY).
+  public static let defaultRetryableHTTPMethods: Set<HTTPMethod> = [
+    .delete, .get, .head, .options, .put, .query, .trace,
+  ]
 
   /// The status codes after which a request is retried by default: 408 (Request Timeout), and the codes of server errors that are
   /// often transient (RFC 9110 §15.5.9 and §15.6).

@@ -2,7 +2,11 @@
 // argument vector.
 
 @preconcurrency import CLupineLinux  // for getopt's variables, which only `read` accesses
-import Glibc
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
 
 /// Splits the command line into options and operands, in their order.
 enum CommandLineTokens {

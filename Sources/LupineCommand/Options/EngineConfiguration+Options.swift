@@ -1,7 +1,12 @@
 // EngineConfiguration+Options: converts the options to the engine's configuration. The conversion reads the client certificate.
 
-import Glibc
 import LupineEngine
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
 
 extension EngineConfiguration {
   /// Creates the engine's configuration from the command's options. Throws a `CommandError` with the code `.unusableIdentity` if

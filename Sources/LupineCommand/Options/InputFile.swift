@@ -1,7 +1,12 @@
 // InputFile: reads files to send: entirely, as file segments that the engine reads while sending, or as streams.
 
-import Glibc
 import LupineEngine
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
 
 enum InputFile {
   /// The maximum number of bytes that one read of a file returns: 64 KiB.

@@ -1,8 +1,13 @@
 // Output: writes the response to standard output or a file, and everything else to standard error.
 
-import Glibc
 import LupineEngine
 import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
 
 /// The destination of the response's body: standard output or a file. The file is created only when a response is about to be
 /// written.

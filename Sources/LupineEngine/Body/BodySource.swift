@@ -27,6 +27,8 @@ struct BodySource: ~Copyable {
   private var offset: UInt64 = 0
   private var file: File?
   private var writer: BodyWriter?
+  /// The lines of the trailer section, from the producers that have ended.
+  private var trailerLines: [UInt8] = []
   /// Whether all bytes of the request body have been read from this source.
   private(set) var isExhausted: Bool
   /// Whether the body can be sent again. False once a producer that can't be restarted has started.
@@ -107,7 +109,7 @@ struct BodySource: ~Copyable {
     if encoder != nil { content = try encode(content) }
     byteCount += UInt64(content.count)
     ChunkedEncoder.append(content.span, to: &output)
-    if isExhausted { ChunkedEncoder.appendEnd(to: &output) }
+    if isExhausted { ChunkedEncoder.appendEnd(trailerLines: trailerLines, to: &output) }
     return pulled
   }
 
@@ -189,7 +191,9 @@ struct BodySource: ~Copyable {
     from producer: RequestBody.Producer, into output: inout [UInt8]
   ) throws(Failure) -> Pulled {
     if writer == nil {
-      let fresh = BodyWriter { [inbox, exchange] in inbox?.send(.bodyReady(exchange)) }
+      let fresh = BodyWriter(trailerNames: isChunked ? producer.trailerNames : []) { [inbox, exchange] in
+        inbox?.send(.bodyReady(exchange))
+      }
       writer = fresh
       isReplayable = isReplayable && producer.isReplayable
       producer.begin(fresh)
@@ -214,6 +218,7 @@ struct BodySource: ~Copyable {
       if let declared = producer.byteCount, offset < declared {
         throw .bodyLengthWrong(declared: declared, produced: offset)
       }
+      trailerLines += writer.trailerLines
       nextSegment()
     }
     return .more

@@ -1,5 +1,6 @@
 // BodyWriter: passes the bytes of a body from its producer to the loop that sends them.
 
+public import LupineWire
 internal import Synchronization
 
 /// Accepts the bytes of a request body from its producer, no faster than the engine sends them. Thread-safe.
@@ -34,6 +35,8 @@ public final class BodyWriter: Sendable {
     /// Whether the event loop is waiting for bytes of the body. If true, it must be notified when bytes are written or the body
     /// ends.
     var isAwaited = false
+    /// The lines of the trailer section, as they are sent.
+    var trailerLines: [UInt8] = []
     var writers: [Waiter] = []
     var onAbandon: (@Sendable () -> Void)?
   }
@@ -41,8 +44,11 @@ public final class BodyWriter: Sendable {
   private let state = Mutex(State())
   /// Notifies the event loop that bytes were written or that the body has ended. Called only if the event loop is waiting for this.
   private let notify: @Sendable () -> Void
+  /// The names of the trailer fields that the request has announced.
+  private let trailerNames: [String]
 
-  package init(notify: @escaping @Sendable () -> Void) {
+  package init(trailerNames: [String] = [], notify: @escaping @Sendable () -> Void) {
+    self.trailerNames = trailerNames
     self.notify = notify
   }
 
@@ -64,6 +70,16 @@ public final class BodyWriter: Sendable {
       if hasRoom { continuation.resume() }
     }
     try Task.checkCancellation()
+  }
+
+  /// Sets the fields that are sent after the body, when it ends (RFC 9110 §6.5). They replace those of an earlier call. If the body
+  /// ends without a call, or is sent without chunks because the connection has switched protocols, no fields are sent.
+  ///
+  /// - Throws: A `WireError`, without an effect, if a name isn't among the producer's `trailerNames`, if a field isn't permitted after
+  ///   the body, such as Authorization or Content-Type, or if a value contains a control character.
+  public func setTrailers(_ fields: Fields) throws(WireError) {
+    let lines = try TrailerRule.lines(of: fields, announced: trailerNames)
+    state.withLock { $0.trailerLines = lines }
   }
 
   /// Adds the bytes to the buffer without waiting. The caller must limit how much it adds. Has no effect if the body has ended.
@@ -114,6 +130,9 @@ public final class BodyWriter: Sendable {
   }
 
   // MARK: The loop's side
+
+  /// The lines of the trailer section. Call this after `takeBuffered` has returned `.end`.
+  var trailerLines: [UInt8] { state.withLock { $0.trailerLines } }
 
   /// The result of `takeBuffered`: bytes, no bytes at present, or the end of the body.
   package enum Taken {

@@ -1,5 +1,7 @@
 // RequestBody: the body of a request: a sequence of bytes, files and the output of producers.
 
+public import LupineWire
+
 /// The body of a request: a sequence of bytes, files and the output of producers.
 ///
 /// If the request must be sent again, for a replay or a redirect, the engine sends bytes and files again without help from the
@@ -41,13 +43,15 @@ public struct RequestBody: Sendable {
     public let byteCount: UInt64?
     /// Whether the producer can be started again to write the same bytes. False by default.
     public let isReplayable: Bool
+    /// The names of the fields that the producer may send after the body (`BodyWriter.setTrailers`). None by default.
+    public internal(set) var trailerNames: [String] = []
     let begin: @Sendable (BodyWriter) -> Void
   }
 
   /// The parts of the body, in the order in which they are sent.
   public private(set) var segments: [Segment] = []
-  /// The length of the body in bytes, which is sent as Content-Length. If nil, the length is unknown, and the body is sent with
-  /// chunked transfer coding.
+  /// The length of the body in bytes, which is sent as Content-Length. If nil, the length is unknown or fields follow the body, and
+  /// the body is sent with chunked transfer coding.
   public private(set) var byteCount: UInt64? = 0
 
   /// Creates an empty request body.
@@ -72,16 +76,32 @@ public struct RequestBody: Sendable {
   ///   - byteCount: The number of bytes that `produce` writes, or nil if it is unknown.
   ///   - isReplayable: Whether `produce` can be called again to write the same bytes: for a redirect, or to
   ///     send the request again after its connection turned out to be closed.
+  ///   - trailerNames: The names of the fields that `produce` may send after the body with `BodyWriter.setTrailers`. If there are any,
+  ///     the request announces them in a Trailer field, and the body is sent in chunks even if its length is known. The request fails
+  ///     with `.invalidRequest` if a name isn't permitted there, such as Content-Type. None by default.
   public init(
-    byteCount: UInt64? = nil, isReplayable: Bool = false,
+    byteCount: UInt64? = nil, isReplayable: Bool = false, trailerNames: [String] = [],
     producedBy produce: @escaping @Sendable (BodyWriter) async throws -> Void
+  ) {
+    self.init(
+      byteCount: byteCount, isReplayable: isReplayable, trailerNames: trailerNames, willBegin: {}, didEnd: {},
+      producedBy: produce)
+  }
+
+  /// Creates a body that `produce` writes while the engine sends it. `willBegin` is called on the event loop before each call of
+  /// `produce`, and `didEnd` after it.
+  init(
+    byteCount: UInt64?, isReplayable: Bool, trailerNames: [String], willBegin: @escaping @Sendable () -> Void,
+    didEnd: @escaping @Sendable () -> Void, producedBy produce: @escaping @Sendable (BodyWriter) async throws -> Void
   ) {
     // The priority is read here, because the producer starts on a loop's thread, which has no task priority.
     let priority = Task.currentPriority
     append(
       .produced(
-        Producer(byteCount: byteCount, isReplayable: isReplayable) { writer in
+        Producer(byteCount: byteCount, isReplayable: isReplayable, trailerNames: trailerNames) { writer in
+          willBegin()
           let task = Task(priority: priority) {
+            defer { didEnd() }
             do {
               try await produce(writer)
               writer.end()
@@ -98,11 +118,16 @@ public struct RequestBody: Sendable {
   ///
   /// Set `isReplayable` if the sequence can be iterated again from its start. `byteCount` is the total number of bytes, or nil if
   /// it is unknown.
+  ///
+  /// `trailers` is called after the last piece, and returns the fields to send after the body. Their names must be among
+  /// `trailerNames`.
   public init<Pieces: AsyncSequence & Sendable>(
-    _ pieces: Pieces, byteCount: UInt64? = nil, isReplayable: Bool = false
+    _ pieces: Pieces, byteCount: UInt64? = nil, isReplayable: Bool = false, trailerNames: [String] = [],
+    trailers: @escaping @Sendable () async throws -> Fields = { Fields() }
   ) where Pieces.Element == [UInt8] {
-    self.init(byteCount: byteCount, isReplayable: isReplayable) { writer in
+    self.init(byteCount: byteCount, isReplayable: isReplayable, trailerNames: trailerNames) { writer in
       for try await piece in pieces { try await writer.write(piece) }
+      try writer.setTrailers(await trailers())
     }
   }
 
@@ -121,13 +146,16 @@ public struct RequestBody: Sendable {
   /// Appends a segment to the request body.
   public mutating func append(_ segment: Segment) {
     segments.append(segment)
-    guard let own = byteCount, let added = segment.byteCount else {
+    guard let own = byteCount, let added = segment.byteCount, segment.trailerNames.isEmpty else {
       byteCount = nil
       return
     }
     // A length that exceeds 64 bits is treated as unknown. No caller has that many bytes.
     byteCount = own.addingReportingOverflow(added).overflow ? nil : own + added
   }
+
+  /// The names of the fields that may follow the body, which the request announces in its Trailer field.
+  var trailerNames: [String] { segments.flatMap(\.trailerNames) }
 
   /// Whether the length of the request body is known to be 0.
   public var isEmpty: Bool { byteCount == 0 }
@@ -141,6 +169,10 @@ public struct RequestBody: Sendable {
 }
 
 extension RequestBody.Segment {
+  fileprivate var trailerNames: [String] {
+    if case .produced(let producer) = self { producer.trailerNames } else { [] }
+  }
+
   var byteCount: UInt64? {
     switch self {
     case .bytes(let bytes): UInt64(bytes.count)

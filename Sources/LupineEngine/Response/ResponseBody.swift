@@ -21,6 +21,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
     reader = Reader(channel)
   }
 
+  var channel: ResponseChannel { reader.channel }
+
   /// An iterator over the pieces of a response body.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let body: ResponseBody

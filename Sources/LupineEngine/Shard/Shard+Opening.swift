@@ -311,7 +311,7 @@ extension Shard {
     waiter?.enter(.poolWait, now: now)
     apply(pool.opened(opening.id, now: now), on: connection)
     if let waiter, waiter.phase == .poolWait, !waiter.hasEnded { rearm(waiter) }
-    if let balance, balance.isWithdrawn(opening.id) { withdraw([opening.id]) }
+    if balance?.isWithdrawn(opening.id) == true { withdraw([opening.id]) }
   }
 
   // MARK: Failure

@@ -1,6 +1,10 @@
 // File: reads a file that is sent as a body.
 
-internal import Glibc
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Musl
+#endif
 
 /// A file open for reading.
 package struct File: ~Copyable, Sendable {

@@ -1,6 +1,10 @@
 // FileDescriptor: a file descriptor with a single owner, closed when the owner is destroyed.
 
-internal import Glibc
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Musl
+#endif
 
 /// A file descriptor that is closed exactly once.
 package struct FileDescriptor: ~Copyable, Sendable {

@@ -1,6 +1,10 @@
 // WritableFile: writes received data to a file.
 
-internal import Glibc
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Musl
+#endif
 
 /// A regular file that is open for writing. Each write states its offset, so the file has no current position.
 package struct WritableFile: ~Copyable, Sendable {

@@ -1,7 +1,12 @@
 // NetlinkSocket: a socket to the kernel's routing subsystem: dumps of its state, and notifications of changes.
 
 internal import CLupineLinux
-internal import Glibc
+
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Musl
+#endif
 
 /// A netlink socket of the routing family (NETLINK_ROUTE), through which the kernel reports links, addresses and routes.
 package struct NetlinkSocket: ~Copyable, Sendable {

@@ -1,6 +1,10 @@
 // NetworkState: the machine's links, addresses and routes at one time, and the path to an address that they imply.
 
-internal import Glibc
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Musl
+#endif
 
 /// The links, addresses and routes of a network namespace.
 package struct NetworkState: Sendable, Hashable {

@@ -1,7 +1,12 @@
 // RouteLookup: asks the kernel for the link by which it would send packets to an address.
 
 internal import CLupineLinux
-internal import Glibc
+
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Musl
+#endif
 
 extension NetworkLink {
   /// Returns the link through which the kernel would send packets of a socket with these options to `address`. The kernel decides

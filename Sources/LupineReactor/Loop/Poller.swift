@@ -1,7 +1,12 @@
 // Poller: an epoll instance that reports readable and writable descriptors.
 
 internal import CLupineLinux
-internal import Glibc
+
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Musl
+#endif
 
 /// Watches descriptors with epoll in level-triggered mode, which reports a descriptor as long as it is ready.
 ///

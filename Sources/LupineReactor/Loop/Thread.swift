@@ -1,7 +1,12 @@
 // Thread: starts and suspends threads. `start` is nonisolated, so its closure never inherits the isolation of the calling code.
 
 internal import CLupineLinux
-internal import Glibc
+
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Musl
+#endif
 
 /// Starts and suspends threads of the operating system.
 package enum Thread {

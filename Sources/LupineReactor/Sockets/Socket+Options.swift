@@ -1,6 +1,10 @@
 // Socket+Options: sets a socket's options. Failures are ignored for options that only affect speed, and thrown for all others.
 
-internal import Glibc
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Musl
+#endif
 
 extension Socket {
   /// The maximum length of an interface's name in bytes, without the NUL (IFNAMSIZ is 16). The kernel would truncate a

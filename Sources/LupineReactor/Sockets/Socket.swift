@@ -1,6 +1,10 @@
 // Socket: a TCP or Unix stream socket that connects without blocking.
 
-internal import Glibc
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Musl
+#endif
 
 /// A stream socket, closed when the last reference to it is released.
 package final class Socket: StreamSocket, Sendable {

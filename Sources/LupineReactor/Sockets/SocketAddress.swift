@@ -1,7 +1,12 @@
 // SocketAddress: an address to which a socket can be connected or bound.
 
 internal import CLupineLinux
-package import Glibc
+
+#if canImport(Glibc)
+  package import Glibc
+#else
+  package import Musl
+#endif
 
 /// An IPv4 or IPv6 address with a port, or the name of a Unix domain socket.
 ///

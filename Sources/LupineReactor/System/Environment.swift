@@ -1,6 +1,10 @@
 // Environment: reads environment variables.
 
-internal import Glibc
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Musl
+#endif
 
 /// The environment variables of this process.
 package enum Environment {

@@ -1,6 +1,10 @@
 // SystemError: a failed system call with its errno.
 
-internal import Glibc
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Musl
+#endif
 
 /// The error of a system call that has failed.
 public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {

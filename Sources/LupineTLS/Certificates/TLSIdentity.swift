@@ -1,7 +1,12 @@
 // TLSIdentity: a client's certificate with its chain and its private key.
 
 import CLupineOpenSSL
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
 
 /// A client's certificate and private key, which the client presents to servers that request a certificate.
 ///

@@ -61,8 +61,8 @@ public struct TLSConfiguration: Sendable, Hashable {
   /// If nil (the default), OpenSSL's list is used. On a processor with instructions for AES, AES-128-GCM is moved to the front of
   /// this list.
   public var cipherSuites: [String]?
-  /// The groups for the key exchange, most preferred first, such as "X25519" or "P-256". If nil (the default), OpenSSL's
-  /// list is used.
+  /// The groups for the key exchange, most preferred first, such as "X25519MLKEM768", "X25519" or "P-256". If nil (the default),
+  /// OpenSSL's list is used.
   public var groups: [String]?
   /// The application protocols that the client offers with ALPN (RFC 7301), most preferred first. Only "http/1.1" by default. Each
   /// name has 1 to 255 bytes. If the list is empty, the client doesn't use ALPN.

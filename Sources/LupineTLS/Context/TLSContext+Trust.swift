@@ -1,7 +1,12 @@
 // TLSContext+Trust: loads the trusted certificates of a context.
 
 import CLupineOpenSSL
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
 
 extension TLSContext {
   /// Loads the trusted certificates from all sources into the trust store of `context`, an OpenSSL SSL_CTX. Throws a `TLSError`

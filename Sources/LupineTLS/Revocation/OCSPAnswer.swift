@@ -1,7 +1,12 @@
 // OCSPAnswer: checks an OCSP response: its signer, its certificate, its status and its age (RFC 6960 §3.2).
 
 import CLupineOpenSSL
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
 
 /// The reason why an OCSP response doesn't show that a certificate is good.
 struct OCSPFailure: Error {

@@ -2,8 +2,13 @@
 // handshake sends no certificate and saves a signature on each side.
 
 import CLupineOpenSSL
-import Glibc
 import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
 
 /// An in-memory store of TLS sessions that clients can resume. It is thread-safe.
 ///

@@ -2,7 +2,12 @@
 // fails, so the verify callback copies the values that the error message needs.
 
 import CLupineOpenSSL
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
 
 /// The first failed check of a certificate chain, with details of the certificate that failed it. The details come from the peer
 /// and are unverified.

@@ -2,7 +2,12 @@
 // (RFC 9110 §4.3.4, RFC 9525).
 
 import CLupineOpenSSL
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
 
 /// The DNS name or IP address that the server's certificate must contain.
 enum PeerName {

@@ -1,8 +1,13 @@
 // VerifiedChains: the servers' certificate chains that a context verified recently, and needn't verify again.
 
 import CLupineOpenSSL
-import Glibc
 import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
 
 /// The latest verified certificate chain of each host name, for the connections of one `TLSContext`. It is thread-safe.
 ///

@@ -1,9 +1,14 @@
 // The errors of background sessions and their tasks.
 
 import Foundation
-import Glibc
 import LupineEngine
 import LupineTransferStore
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
 
 /// The reason why a background session refuses a new task. The task then fails with a `URLError`, whereas Foundation would raise an
 /// exception.

@@ -1,8 +1,13 @@
 // URLError+CacheFolder: the error for a cache whose folder can't be used.
 
 import Foundation
-import Glibc
 import LupineEngine
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
 
 extension URLError {
   /// Creates the error for a cache whose folder can't be used.

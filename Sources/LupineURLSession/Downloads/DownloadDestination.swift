@@ -1,8 +1,13 @@
 // DownloadDestination: moves a downloaded file to the destination that the caller has chosen.
 
 package import Foundation
-import Glibc
 import LupineEngine
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
 
 /// The destination of a downloaded file, and the options for moving the file there.
 ///

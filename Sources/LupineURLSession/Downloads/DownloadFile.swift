@@ -1,9 +1,14 @@
 // DownloadFile: the temporary file to which a download's body is written.
 
 import Foundation
-import Glibc
 import LupineEngine
 import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
 
 /// The file to which a download's body is written piece by piece. The owner must end the download with `finish`, `keep` or
 /// `abandon`. Otherwise the file is removed when this object is released.

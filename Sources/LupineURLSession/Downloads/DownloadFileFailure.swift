@@ -1,8 +1,13 @@
 // DownloadFileFailure: the error message for a download's file that can't be created, opened or written.
 
 import Foundation
-import Glibc
 import LupineEngine
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
 
 /// A failed system call on the file of a download.
 struct DownloadFileFailure {

@@ -1,8 +1,13 @@
 // LocalContent: opens a file: or data: URL, determines its type, and reads it in pieces.
 
 import Foundation
-import Glibc
 import LupineEngine
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
 
 /// The content of a file: or data: URL, which a task reads in pieces. The methods may block the thread on disk I/O.
 struct LocalContent: ~Copyable {

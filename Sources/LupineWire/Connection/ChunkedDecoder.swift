@@ -131,6 +131,13 @@ public enum ChunkedEncoder {
 
   /// Appends the last chunk and an empty trailer section to `output`, which ends the body.
   public static func appendEnd(to output: inout [UInt8]) {
-    output.append(contentsOf: "0\r\n\r\n".utf8)
+    appendEnd(trailerLines: [], to: &output)
+  }
+
+  /// Appends the last chunk and a trailer section to `output`, which ends the body. Each of the lines must end with CRLF.
+  package static func appendEnd(trailerLines: [UInt8], to output: inout [UInt8]) {
+    output.append(contentsOf: "0\r\n".utf8)
+    output += trailerLines
+    output.append(contentsOf: "\r\n".utf8)
   }
 }

@@ -66,11 +66,17 @@ public enum WireError: Error, Sendable, Hashable {
   case invalidRequestFieldName(String)
   /// The value of a request field contains a control character.
   case invalidRequestFieldValue(name: String, byte: UInt8)
+  /// A field with this name can't be sent in the trailer section of a request.
+  case trailerNotPermitted(String)
+  /// The trailer section has a field with this name, which the request hasn't announced.
+  case trailerNotAnnounced(String)
 
   /// Whether the caller's request is invalid, so that none of it was sent. If false, the error is in the response.
   public var isCallersFault: Bool {
     switch self {
-    case .invalidMethod, .invalidTarget, .invalidRequestFieldName, .invalidRequestFieldValue: true
+    case .invalidMethod, .invalidTarget, .invalidRequestFieldName, .invalidRequestFieldValue, .trailerNotPermitted,
+      .trailerNotAnnounced:
+      true
     default: false
     }
   }
@@ -154,6 +160,10 @@ extension WireError: CustomStringConvertible {
       "The field name \(quoted(name)) isn't a token (RFC 9110 §5.1). Use only letters, digits and !#$%&'*+-.^_`|~."
     case .invalidRequestFieldValue(let name, let byte):
       "The value of \(quoted(name)) contains the byte \(hex(byte)) (RFC 9110 §5.5). Remove control characters from it."
+    case .trailerNotPermitted(let name):
+      "The field \(quoted(name)) can't be sent after the body (RFC 9110 §6.5.1). Send it in the head."
+    case .trailerNotAnnounced(let name):
+      "The trailer field \(quoted(name)) wasn't announced (RFC 9110 §6.6.2). Add it to the body's trailerNames."
     }
   }
 

@@ -23,12 +23,12 @@ struct RedirectRuleTests {
   @Test(
     "a redirect's status code determines the method of the next request",
     arguments: [
-      (301, ["GET", "HEAD", "GET", "PUT", "DELETE"]), (302, ["GET", "HEAD", "GET", "PUT", "DELETE"]),
-      (303, ["GET", "HEAD", "GET", "GET", "GET"]), (307, ["GET", "HEAD", "POST", "PUT", "DELETE"]),
-      (308, ["GET", "HEAD", "POST", "PUT", "DELETE"]),
+      (301, ["GET", "HEAD", "GET", "PUT", "DELETE", "QUERY"]), (302, ["GET", "HEAD", "GET", "PUT", "DELETE", "QUERY"]),
+      (303, ["GET", "HEAD", "GET", "GET", "GET", "GET"]), (307, ["GET", "HEAD", "POST", "PUT", "DELETE", "QUERY"]),
+      (308, ["GET", "HEAD", "POST", "PUT", "DELETE", "QUERY"]),
     ])
   func method(status: Int, expected: [String]) throws {
-    for (method, expected) in zip(["GET", "HEAD", "POST", "PUT", "DELETE"], expected) {
+    for (method, expected) in zip(["GET", "HEAD", "POST", "PUT", "DELETE", "QUERY"], expected) {
       var first = try request(
         "http://a/", method: method,
         fields: [

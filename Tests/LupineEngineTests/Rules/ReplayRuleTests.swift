@@ -39,10 +39,11 @@ struct ReplayRuleTests {
   }
 
   @Test(
-    "for replays, the client considers only the methods of RFC 9110 §9.2.2, in exactly their spelling, as idempotent",
+    "for replays, the client considers only the methods of RFC 9110 §9.2.2 and RFC 10008, in exactly their spelling, as idempotent",
     arguments: [
       ("GET", true), ("HEAD", true), ("OPTIONS", true), ("TRACE", true), ("PUT", true), ("DELETE", true),
-      ("POST", false), ("PATCH", false), ("CONNECT", false), ("PURGE", false), ("get", false), ("", false),
+      ("QUERY", true), ("query", false), ("POST", false), ("PATCH", false), ("CONNECT", false), ("PURGE", false),
+      ("get", false), ("", false),
     ])
   func methods(method: String, isIdempotent: Bool) throws {
     #expect(EngineRequest(method: method, uri: try URI("http://a/")).isIdempotent == isIdempotent)

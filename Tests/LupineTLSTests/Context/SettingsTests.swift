@@ -60,6 +60,14 @@ struct SettingsTests {
   }
 
   @Test(
+    "by default, the TLS key exchange is a hybrid with ML-KEM, which resists quantum computers",
+    .enabled(if: OpenSSL.hasMLKEM, "X25519MLKEM768 needs OpenSSL 3.5, and the tests run with \(OpenSSL.version)"))
+  func postQuantum() throws {
+    #expect(try info(.v1_3 ... .v1_3) { _ in }.group == "X25519MLKEM768")
+    #expect(try info(.v1_3 ... .v1_3) { $0.groups = ["X25519"] }.group == "x25519")
+  }
+
+  @Test(
     "if OpenSSL doesn't support part of a cipher list, the error contains the unsupported part",
     arguments: [
       ("ECDHE+AESGCM:ECHDE+CHACHA20", "ECHDE+CHACHA20"), ("nonsense", "nonsense"), ("AES128-SHA\0x", "AES128-SHA\0x"),

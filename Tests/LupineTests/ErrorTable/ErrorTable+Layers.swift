@@ -40,7 +40,9 @@ extension ErrorTable {
       case .invalidMethod: ("invalidMethod", .invalidTarget(byte: 0x20, offset: 4))
       case .invalidTarget: ("invalidTarget", .invalidRequestFieldName("X Y"))
       case .invalidRequestFieldName: ("invalidRequestFieldName", .invalidRequestFieldValue(name: "X", byte: 10))
-      case .invalidRequestFieldValue: ("invalidRequestFieldValue", nil)
+      case .invalidRequestFieldValue: ("invalidRequestFieldValue", .trailerNotPermitted("Content-Type"))
+      case .trailerNotPermitted: ("trailerNotPermitted", .trailerNotAnnounced("X-Sum"))
+      case .trailerNotAnnounced: ("trailerNotAnnounced", nil)
       }
     }
     return rows.map { ErrorRow(name: "WireError.\($0.name)", message: $0.example.description) }
