@@ -79,13 +79,14 @@ extension Request {
   private func progress(_ path: WritableKeyPath<MutableState, TransferProgress?>) -> TransferProgress {
     if let progress = mutableState.withLock({ $0[keyPath: path] }) { return progress }
     let progress = TransferProgress()
+    // Before the counts are read, so that no later update is missed.
+    didAdd(.progress)
     // A progress object created late starts with the current counts. Bytes that arrive in between are
     // added by the next update or at the task's end.
     if let task = lastTask {
       let bytes = path == \.uploadProgress ? sentBytes(of: task) : receivedBytes(of: task)
       if bytes.count > 0 { progress.update(bytes.count, of: bytes.total) }
     }
-    defer { didAdd(.progress) }
     return mutableState.withLock { state in
       if let existing = state[keyPath: path] { return existing }
       state[keyPath: path] = progress

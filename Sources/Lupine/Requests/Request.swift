@@ -137,7 +137,7 @@ public class Request: @unchecked Sendable {
   /// Returns whether a caller has added `addition` to the request.
   func has(_ addition: Addition) -> Bool { additions.load(ordering: .acquiring) & addition.rawValue != 0 }
 
-  /// Notes that a caller has added `addition`. Called after it was stored.
+  /// Notes that a caller adds `addition`.
   func didAdd(_ addition: Addition) { additions.bitwiseOr(addition.rawValue, ordering: .releasing) }
 
   // MARK: Steps that subclasses override
