@@ -38,6 +38,10 @@ package enum TestServer: UInt16, Sendable, CaseIterable {
   /// A SOCKS 5 proxy without authentication. `socksLogin` requires the user name "user" and the password "pass".
   case socks = 28180
   case socksLogin = 28181
+  /// WebSocket servers: the packages websockets and aiohttp. nginx forwards /sockets/ to `websockets`.
+  case websockets = 28095
+  case websocketsTLS = 28460
+  case aiohttpSockets = 28096
   /// nginx with TLS and a valid certificate.
   case nginxTLS = 28443
   case expired = 28444

@@ -19,6 +19,7 @@ struct FuzzTarget: Sendable {
     .form, .multipart, .json, .decoding, .curl,
     .netlink, .network,
     .caching, .cacheRecord, .transferRecord, .resumeData, .archive, .redaction,
+    .frames, .messages,
     .pool, .exchange,
   ]
 

@@ -151,9 +151,9 @@ extension URLProtectionSpace {
   }
 
   /// Returns whether this protection space belongs to the URL's origin. An http URL with port 80 also matches a protection space
-  /// for https on port 443 of the same host.
+  /// for https on port 443 of the same host. A ws or wss URL counts as http or https.
   package func isAt(_ url: URL) -> Bool {
-    guard let origin = (try? URI(url.absoluteString))?.origin else { return false }
+    guard let origin = (try? URI(url.inHTTPForm.absoluteString))?.origin else { return false }
     let method = authenticationMethod
     if self == URLProtectionSpace(origin, realm: realm, method: method) { return true }
     let isUpgrade = origin.scheme == .http && origin.port == origin.scheme.defaultPort && origin.socketPath == nil

@@ -36,18 +36,3 @@ final class WebSocketObserver: TransferObserver {
 
   func transferDidEnd(_ error: URLError?) { task.transferDidEnd(error) }
 }
-
-extension URLRequest {
-  /// The request with an http or https URL in place of a ws or wss URL.
-  var inHTTPForm: URLRequest { withScheme(["ws": "http", "wss": "https"]) }
-
-  /// The request with a ws or wss URL in place of an http or https URL.
-  package var inWebSocketForm: URLRequest { withScheme(["http": "ws", "https": "wss"]) }
-
-  private func withScheme(_ schemes: [String: String]) -> URLRequest {
-    guard let url, let scheme = url.scheme, let other = schemes[scheme.lowercased()] else { return self }
-    var request = self
-    request.url = URL(string: other + url.absoluteString.dropFirst(scheme.count))
-    return request
-  }
-}

@@ -273,6 +273,26 @@ struct WebSocketRequestTests {
     }
   }
 
+  @Test("the request's credential answers a challenge of the server during the handshake")
+  func credential() async throws {
+    try await withSocketServer { peer in
+      while let request = try peer.readHead() {
+        if request.fields.first("Authorization") == "Basic dTpw" {
+          return try ServerSocket(peer, answering: request, then: [.text("in"), .close(1000)]).echo()
+        }
+        try peer.respond(status: 401, fields: ["WWW-Authenticate": #"Basic realm="r""#])
+      }
+    } _: { url in
+      try await withSession { session in
+        let events = Recorder<String>()
+        session.webSocketRequest(to: url).authenticate(username: "u", password: "p")
+          .streamMessageEvents { events.record(Self.name($0)) }
+        #expect(
+          await events.first(4) == ["connected -", "message string(\"in\")", "disconnected 1000 -", "completed -"])
+      }
+    }
+  }
+
   @Test("a message that is too long fails the request, and so does a URL with another scheme")
   func failures() async throws {
     try await withSocketServer { peer in
