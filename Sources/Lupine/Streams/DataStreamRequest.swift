@@ -161,7 +161,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     }
   }
 
-  /// The ID of the last event that was received, or nil if the request has received no ID. See ``ServerSentEvent/id``.
+  /// The ID of the last event that was received, or nil if the request has received no ID. See `ServerSentEvent.id`.
   public var lastEventID: String? {
     let id = (eventStream ?? streaming.withLock { $0.events })?.lastEventID ?? ""
     return id.isEmpty ? nil : id

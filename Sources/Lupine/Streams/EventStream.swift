@@ -52,7 +52,8 @@ final class EventStream: Sendable {
     if !lastEventID.isEmpty { request.setValue(lastEventID, forHTTPHeaderField: "Last-Event-ID") }
     if request.lupine.timeouts == nil {
       var timeouts = Timeouts()
-      (timeouts.firstByte, timeouts.idle, timeouts.total) = (options.silenceMax, options.silenceMax, nil)
+      timeouts.firstByte = options.silenceMax
+      timeouts.idle = options.silenceMax
       request.lupine.timeouts = timeouts
     }
   }

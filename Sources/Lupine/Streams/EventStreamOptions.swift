@@ -57,12 +57,12 @@ public struct EventStreamInterruption: Error, Sendable {
 }
 
 extension EventStreamError: LocalizedError {
-  /// The error's ``description``.
+  /// The same text as `description`.
   public var errorDescription: String? { description }
 }
 
 extension EventStreamInterruption: LocalizedError, CustomStringConvertible {
-  /// The error's ``description``.
+  /// The same text as `description`.
   public var errorDescription: String? { description }
 
   /// One line that states the place, the cause and the remedy.
