@@ -43,7 +43,7 @@ enum ExitCode: CInt, CaseIterable {
     case .hostNotResolved: "the host name can't be resolved"
     case .notConnected: "the connection couldn't be opened"
     case .partialBody: "the connection ended in the middle of the body"
-    case .httpError: "the status code is 400 or more, with --fail, or isn't 101, with --ws"
+    case .httpError: "the status code is 400 or more, with --fail; or isn't as --ws or --sse requires"
     case .writeError: "the output can't be written; without a message if its pipe was closed"
     case .unreadableInput: "an input file can't be read"
     case .timedOut: "a time limit was exceeded"

@@ -23,6 +23,8 @@ final class Fetch: ResponseSink {
   private enum Disposition {
     case undecided
     case writing(ProgressBar?)
+    /// The body is an event stream, whose events are written as lines of JSON.
+    case printing(EventPrinter)
     /// The connection has switched to WebSocket, and the run exchanges messages.
     case exchanging(SocketRun)
     /// The fetch reads the body to its end and discards it, so that the next request can reuse the connection.
@@ -106,13 +108,22 @@ final class Fetch: ResponseSink {
     if let socket, case .exchanging = state.withLock({ $0.disposition }) { return socket.channel.receive(bytes: bytes) }
     let now = Instant.now
     let handle: ExchangeHandle? = state.withLock { state in
-      guard case .writing(var progress) = state.disposition else { return nil }
       do throws(CommandError) {
         // Writing while holding the lock is harmless, because no other code needs the lock during the exchange.
-        try output.write(bytes)
-        let drawing = progress?.advance(by: bytes.count, now: now) { Terminal.width }
-        if let drawing { StandardError.write(drawing) }
-        state.disposition = .writing(progress)
+        switch state.disposition {
+        case .writing(var progress):
+          try output.write(bytes)
+          let drawing = progress?.advance(by: bytes.count, now: now) { Terminal.width }
+          if let drawing { StandardError.write(drawing) }
+          state.disposition = .writing(progress)
+        case .printing(var printer):
+          // So that the printer's buffers have one owner, and aren't copied when they change.
+          state.disposition = .undecided
+          let lines = try printer.lines(bytes)
+          state.disposition = .printing(printer)
+          if !lines.isEmpty { try output.write(lines.span) }
+        case .undecided, .exchanging, .skipping, .refused: break
+        }
         return nil
       } catch {
         state.disposition = .refused(error)
@@ -137,7 +148,7 @@ final class Fetch: ResponseSink {
       case (_, .failure(let error)): .failure(CommandError(error, options))
       case (.skipping(let next), .success): .success(next)
       case (.exchanging(let socket), .success): socket.result.map { .failure($0) } ?? .success(nil)
-      case (.undecided, .success), (.writing, .success): .success(nil)
+      case (.undecided, .success), (.writing, .success), (.printing, .success): .success(nil)
       }
     outcome.fill(Outcome(result: verdict, metrics: metrics))
   }
@@ -188,6 +199,11 @@ final class Fetch: ResponseSink {
       try output.open()
       try socket.begin(head) { [weak self] in self?.state.withLock { $0.handle } }
       return .exchanging(socket)
+    }
+    if options.isEventStream {
+      let printer = try EventPrinter(head, of: request.uri)
+      try output.open()
+      return .printing(printer)
     }
     guard head.status < 400 || !options.failsOnErrorStatus else {
       throw CommandError(

@@ -15,6 +15,8 @@ package enum TestServer: UInt16, Sendable, CaseIterable {
   case unavailable = 28086
   case refusing = 28087
   case slammed = 28088
+  /// aiohttp, with event streams and lines.
+  case events = 28097
   /// squid, an HTTP proxy without authentication. `squidLogin` requires the user name "user" and the password "pass".
   case squid = 28128
   case squidLogin = 28129

@@ -103,10 +103,14 @@ import Testing
     }
   }
 
-  @Test("the targets with Alamofire's API use the engine only for header fields")
+  @Test("the targets with Alamofire's API use the engine only for header fields, and for event streams and lines")
   func engineInLupine() {
     let files = SourceTree.sources.filter { $0.target == "Lupine" && $0.imports.contains("LupineEngine") }
-    #expect(files.map(\.path) == ["Sources/Lupine/Headers/HTTPHeaders.swift"])
+    let paths = [
+      "Concurrency/Concurrency+StreamElements", "Headers/HTTPHeaders", "Streams/DataStreamRequest+Elements",
+      "Streams/EventStream", "Streams/EventStreamOptions", "Streams/StreamReader",
+    ]
+    #expect(Set(files.map(\.path)) == Set(paths.map { "Sources/Lupine/\($0).swift" }))
   }
 
   @Test("the code of the URLSession API doesn't use types of the Alamofire API, which is built on it")

@@ -12,7 +12,7 @@ struct FuzzTarget: Sendable {
   let run: @Sendable ([UInt8]) -> Void
 
   static let all: [FuzzTarget] = [
-    .response, .connection, .chunked, .fields, .proxy,
+    .response, .connection, .chunked, .fields, .proxy, .eventStream,
     .uri, .redirect, .address, .dates, .cookies, .challenges, .digest, .ntlm, .handshake,
     .certificate, .pem, .revocation, .contentFields, .dataURL,
     .decoder, .encoder, .text, .propertyList,

@@ -12,7 +12,7 @@ public struct DataStreamTask: Sendable {
   /// An asynchronous sequence of the response body's pieces, each serialized to a `Success`, followed by the request's completion.
   public typealias Stream<Success, Failure: Error> = StreamOf<DataStreamRequest.Stream<Success, Failure>>
 
-  private let request: DataStreamRequest
+  let request: DataStreamRequest
 
   fileprivate init(request: DataStreamRequest) {
     self.request = request
@@ -76,7 +76,7 @@ public struct DataStreamTask: Sendable {
 
   /// Returns a sequence of the stream's events. Whenever a loop over the sequence starts, calls `addHandler`, which adds a stream
   /// handler to the request. Adding a handler may resume the request.
-  private func stream<Success: Sendable, Failure>(
+  func stream<Success: Sendable, Failure>(
     _ shouldAutomaticallyCancel: Bool, _ bufferingPolicy: Stream<Success, Failure>.BufferingPolicy,
     addHandler: @escaping @Sendable (@escaping StreamHandler<Success, Failure>.Receive) -> Void
   ) -> Stream<Success, Failure> {

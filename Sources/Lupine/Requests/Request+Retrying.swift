@@ -20,11 +20,8 @@ extension Request {
     if !isAsked { finish() }
   }
 
-  /// Calls the retriers after a failure. Returns false, and calls nothing, if there is no retrier or the request is cancelled.
-  ///
-  /// `proceed` is called once, on the underlying queue, with the retriers' decision. If the request is cancelled or its session
-  /// is released before the retriers decide, the decision is `.doNotRetry`.
-  func askRetriers(dueTo error: AFError, then proceed: @escaping @Sendable (RetryResult) -> Void) -> Bool {
+  /// The implementation of `askRetriers` for requests that leave the decision to retriers.
+  func callRetriers(dueTo error: AFError, then proceed: @escaping @Sendable (RetryResult) -> Void) -> Bool {
     guard let session, session.hasRetrier(for: self) else { return false }
     let pendingRetry = PendingRetry(proceed: proceed)
     let isAsked = mutableState.withLock { state in

@@ -169,6 +169,14 @@ public class Request: @unchecked Sendable {
   /// underlying queue if there is no error and the request has validations.
   func validateResponse(of task: URLSessionTask) -> AFError? { nil }
 
+  /// Calls the retriers after a failure. Returns false, and calls nothing, if there is no retrier or the request is cancelled.
+  ///
+  /// `proceed` is called once, on the underlying queue, with the retriers' decision. If the request is cancelled or its session
+  /// is released before the retriers decide, the decision is `.doNotRetry`.
+  func askRetriers(dueTo error: AFError, then proceed: @escaping @Sendable (RetryResult) -> Void) -> Bool {
+    callRetriers(dueTo: error, then: proceed)
+  }
+
   /// Discards the results of the previous attempt before a retry. The error of that attempt has already been discarded.
   func reset() {
     mutableState.withLock { state in

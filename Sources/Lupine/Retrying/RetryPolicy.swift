@@ -81,7 +81,7 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
 
   /// Returns the code of `error` or, if it is an ``AFError``, of the innermost error that it wraps. Returns nil if that error
   /// isn't a `URLError`.
-  private static func urlErrorCode(of error: any Error) -> URLError.Code? {
+  static func urlErrorCode(of error: any Error) -> URLError.Code? {
     var innermost = error
     while let underlying = innermost.asAFError?.underlyingError { innermost = underlying }
     return (innermost as? URLError)?.code

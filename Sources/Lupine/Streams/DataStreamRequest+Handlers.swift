@@ -94,6 +94,33 @@ extension DataStreamRequest {
         }, receive: receive))
   }
 
+  /// Adds a handler that receives each element of the body, and at the end the completion. An element that can't be decoded is a failure.
+  @discardableResult
+  func handleElements<Element: Sendable>(
+    _ reader: StreamReader<Element>, on queue: DispatchQueue,
+    receive: @escaping StreamHandler<Element, AFError>.Receive
+  ) -> Self {
+    add(
+      StreamHandler<StreamBatch<Element>, AFError>(
+        self, on: queue, isSerialized: true, aligner: reader.end,
+        serialize: { [queues] data in .success(queues.decoding { reader.read(data) }) },
+        receive: { [unowned self] stream, piece in
+          switch stream.event {
+          case .complete(let completion):
+            try receive(Stream(event: .complete(completion), token: stream.token), piece)
+          case .stream(let result):
+            let batch = try result.get()
+            for element in batch.elements {
+              // The handler may have cancelled the request.
+              guard !isCancelled else { return }
+              try receive(Stream(event: .stream(element), token: stream.token), piece)
+              if case .failure = element, automaticallyCancelOnStreamError { cancel() }
+            }
+            if let failure = batch.failure { throw failure }
+          }
+        }))
+  }
+
   private func add<Success, Failure>(_ handler: StreamHandler<Success, Failure>) -> Self {
     add(handler as any StreamConsumer)
     append { [unowned self] _ in

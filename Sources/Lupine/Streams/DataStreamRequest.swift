@@ -20,12 +20,16 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
   private struct Streaming {
     var consumers: [any StreamConsumer] = []
     var validations: [Validation] = []
+    /// The event stream of the handlers for events, if the request wasn't created for an event stream.
+    var events: EventStream?
   }
 
   /// The value from which each attempt of the request creates its `URLRequest`.
   public let convertible: any URLRequestConvertible
   /// Whether the request is cancelled if a piece of its response body can't be serialized.
   public let automaticallyCancelOnStreamError: Bool
+  /// The event stream for which the request was created, or nil if there is none.
+  private let eventStream: EventStream?
 
   /// A group that each handler enters when the request receives a piece of the body. The handler leaves the group when it has
   /// processed that piece.
@@ -34,11 +38,13 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
   init(
     _ convertible: any URLRequestConvertible, automaticallyCancelOnStreamError: Bool, session: Session,
-    shouldAutomaticallyResume: Bool?
+    shouldAutomaticallyResume: Bool?, eventStream: EventStream? = nil
   ) {
     self.convertible = convertible
     self.automaticallyCancelOnStreamError = automaticallyCancelOnStreamError
+    self.eventStream = eventStream
     super.init(session: session, shouldAutomaticallyResume: shouldAutomaticallyResume)
+    if let eventStream { add(EventStreamCheck(request: self, stream: eventStream)) }
   }
 
   override func makeURLRequest() throws -> URLRequest { try convertible.asURLRequest() }
@@ -136,10 +142,47 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     let validations = streaming.withLock { $0.validations }
     guard let response = task.httpResponse else { return nil }
     let (request, monitors) = (request, monitors)
-    return refusal(of: validations) { validation in
+    let refusal = refusal(of: validations) { validation in
       let result = validation(request, response)
       monitors?.request(self, didValidateRequest: request, response: response, withResult: result)
       return result
     }
+    return refusal ?? eventStream?.outcome(of: response, to: method)
+  }
+
+  // MARK: The event stream
+
+  /// The event stream in the response body. A request that wasn't created for an event stream gets one that only parses.
+  var events: EventStream {
+    if let eventStream { return eventStream }
+    return streaming.withLock { streaming in
+      if let events = streaming.events { return events }
+      let events = EventStream(nil)
+      streaming.events = events
+      return events
+    }
+  }
+
+  /// The ID of the last event that was received, or nil if the request has received no ID. See `ServerSentEvent.id`.
+  public var lastEventID: String? {
+    let id = (eventStream ?? streaming.withLock { $0.events })?.lastEventID ?? ""
+    return id.isEmpty ? nil : id
+  }
+
+  private var method: HTTPMethod { lastRequest?.method ?? .get }
+
+  // An event stream isn't sent again by a retrier if that could repeat its effect. It reconnects by itself if no retrier retries it.
+  override func askRetriers(dueTo error: AFError, then proceed: @escaping @Sendable (RetryResult) -> Void) -> Bool {
+    guard let eventStream, !isCancelled, session != nil else { return callRetriers(dueTo: error, then: proceed) }
+    let response = response
+    if let refusal = eventStream.refusalToRepeat(method, after: response, dueTo: error) {
+      proceed(.doNotRetryWithError(refusal))
+      return true
+    }
+    let decide: @Sendable (RetryResult) -> Void = { [method] result in
+      proceed(self.isCancelled ? result : eventStream.decision(after: result, method, response, dueTo: error))
+    }
+    if !callRetriers(dueTo: error, then: decide) { decide(.doNotRetry) }
+    return true
   }
 }

@@ -8,7 +8,7 @@ import Synchronization
 /// that the server can send as many further bytes.
 final class StreamPiece: Sendable {
   let data: Data
-  private let task: URLSessionTask
+  let task: URLSessionTask
 
   init(_ data: Data, of task: URLSessionTask) {
     self.data = data

@@ -7,7 +7,8 @@ extension EngineRequest {
   /// read. `upload` stores the input of the body if the body is streamed.
   init(_ options: Options, to uri: URI, of upload: Upload = Upload()) throws(CommandError) {
     let payload = try Content(options.payload, upload)
-    var fields: Fields = ["User-Agent": "lupine/\(Help.version)", "Accept": payload.accept]
+    let accept = options.isEventStream ? "text/event-stream" : payload.accept
+    var fields: Fields = ["User-Agent": "lupine/\(Help.version)", "Accept": accept]
     if !options.isRaw { fields.append(name: "Accept-Encoding", value: ContentCoding.allNames) }
     if let type = payload.type { fields.append(name: "Content-Type", value: type) }
     for edit in options.fieldEdits { fields.remove(edit.name) }

@@ -8,6 +8,7 @@ enum OptionName: String, CaseIterable {
   case uploadFile = "upload-file"
   case encode, location
   case webSocket = "ws"
+  case eventStream = "sse"
   case continueTimeout = "expect100-timeout"
 
   case output, include, fail, raw, cache
@@ -103,6 +104,7 @@ enum OptionName: String, CaseIterable {
       Form(
         nil, nil, "opens a WebSocket, sends the lines of standard input as messages, and prints received",
         "messages; -v shows frames")
+    case .eventStream: Form(nil, nil, "prints each event of an event stream as a line of JSON")
     case .continueTimeout:
       Form(nil, "SECONDS", "the time that -H 'Expect: 100-continue' delays the body; 1 by default")
 

@@ -93,6 +93,7 @@ extension Options {
     case .encode: bodyCoding = try OptionValue.coding(value)
     case .location: followsRedirects = true
     case .webSocket: isWebSocket = true
+    case .eventStream: isEventStream = true
     case .continueTimeout: continueTimeout = try OptionValue.seconds(value, of: name)
     case .output: outputPath = value == "-" ? nil : value
     case .include: includesHead = true
@@ -204,6 +205,9 @@ extension Options {
     if maxStale != nil, cacheFolder == nil { throw .usage("--max-stale requires --cache") }
     if isWebSocket, payload != .none || method ?? "GET" != "GET" || cacheFolder != nil {
       throw .usage("--ws can't be combined with a body, another method or --cache; remove one of them")
+    }
+    if isEventStream, isWebSocket || isRaw || cacheFolder != nil {
+      throw .usage("--sse can't be combined with --ws, --raw or --cache; remove one of them")
     }
     if bodyCoding != nil, payload == .none { throw .usage("--encode requires a body") }
   }

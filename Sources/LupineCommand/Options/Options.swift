@@ -44,6 +44,8 @@ struct Options: Equatable {
   var followsRedirects = false
   /// Whether the command opens a WebSocket connection (RFC 6455).
   var isWebSocket = false
+  /// Whether the command prints the events of an event stream (WHATWG HTML, "Server-sent events").
+  var isEventStream = false
 
   /// The path of the file to which the response's body is written, or nil for standard output.
   var outputPath: String?

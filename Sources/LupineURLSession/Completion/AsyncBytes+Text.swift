@@ -1,11 +1,32 @@
-// AsyncBytes+Text: the bytes of a response as lines, characters or Unicode scalars, decoded as UTF-8.
+// AsyncBytes+Text: the bytes of a response as lines, events, characters or Unicode scalars, decoded as UTF-8.
+
+internal import Foundation
+public import LupineEngine
 
 extension URLSession.AsyncBytes {
   /// The lines of the body, without their line endings. As in Foundation, empty lines are skipped.
   ///
   /// A line ends with a line feed, a carriage return, a carriage return followed by a line feed, or one of U+000B, U+000C,
-  /// U+0085, U+2028 and U+2029. Invalid UTF-8 is replaced with U+FFFD.
-  public var lines: Lines { Lines(bytes: self) }
+  /// U+0085, U+2028 and U+2029. Invalid UTF-8 is replaced with U+FFFD. A line of more than 16 MiB fails with
+  /// `URLError.dataLengthExceedsMaximum`, unlike in Foundation, where a server may fill the memory.
+  public var lines: Lines { lines(upTo: EventStreamLimits().lineBytesMax) }
+
+  /// Returns the lines of the body, like ``lines``, but with `bytesMax` as the maximum length of a line in bytes. Lupine's addition to
+  /// URLSession's API.
+  public func lines(upTo bytesMax: Int) -> Lines { Lines(bytes: self, bytesMax: bytesMax) }
+
+  /// Returns the events of the body, which is an event stream (WHATWG HTML, "Server-sent events"). Lupine's addition to URLSession's
+  /// API.
+  ///
+  /// The caller checks the status code, which must be 200, and the media type, which must be `text/event-stream`. An event without an
+  /// end is dropped at the end of the body.
+  ///
+  /// - Parameters:
+  ///   - limits: The limits for lines, events and IDs.
+  ///   - lastEventID: The ID that was sent as `Last-Event-ID`. Events have this ID until the server sends another one.
+  public func events(limits: EventStreamLimits = EventStreamLimits(), lastEventID: String = "") -> Events {
+    Events(bytes: self, parser: EventStreamParser(limits: limits, lastEventID: lastEventID))
+  }
 
   /// The characters of the body. Invalid UTF-8 is replaced by U+FFFD.
   public var characters: Characters { Characters(scalars: unicodeScalars) }
@@ -19,50 +40,81 @@ extension URLSession.AsyncBytes {
     public typealias Element = String
 
     let bytes: URLSession.AsyncBytes
+    let bytesMax: Int
 
     /// Creates an iterator over the lines of the body.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes: bytes.makeAsyncIterator()) }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: bytes.source, bytesMax: bytesMax) }
 
     /// An iterator over the lines of a response's body.
     public struct AsyncIterator: AsyncIteratorProtocol {
-      var bytes: URLSession.AsyncBytes.AsyncIterator
-      private var line: [UInt8] = []
+      private let source: URLSession.AsyncBytes.Source
+      private var lines: TextLines
+      private var part = Data()
+      private var index = 0
+      private var isOver = false
 
-      init(bytes: URLSession.AsyncBytes.AsyncIterator) { self.bytes = bytes }
+      init(source: URLSession.AsyncBytes.Source, bytesMax: Int) {
+        self.source = source
+        lines = TextLines(lineBytesMax: bytesMax)
+      }
 
-      /// Returns the next line that isn't empty, or nil at the end of the body. Throws a `URLError` if the request fails.
+      /// Returns the next line that isn't empty, or nil at the end of the body. Throws a `URLError` if the request fails, which is
+      /// `.dataLengthExceedsMaximum` if a line is too long.
       public mutating func next() async throws -> String? {
-        do {
-          while let byte = try await bytes.next() {
-            line.append(byte)
-            let endByteCount = Self.endByteCount(of: line)
-            guard endByteCount > 0 else { continue }
-            line.removeLast(endByteCount)
-            // The line feed after a carriage return ends an empty line, which is skipped.
-            if !line.isEmpty { return takeLine() }
+        // An iterator that has thrown returns nil afterward, and not the beginning of a line.
+        guard !isOver else { return nil }
+        isOver = true
+        while true {
+          // A copy without the bytes, because the span of a property would keep the other properties from being changed.
+          let part = part
+          if let line = try source.limiting({ try lines.next(in: part.span, from: &index) }) {
+            isOver = false
+            return line
           }
-        } catch {
-          // An iterator that has thrown returns nil afterward, and not the beginning of a line.
-          line = []
-          throw error
+          guard let next = try await source.nextPart() else { return try source.limiting { try lines.last() } }
+          (self.part, index) = (next, 0)
         }
-        return line.isEmpty ? nil : takeLine()
+      }
+    }
+  }
+
+  /// The events of a response's body, as an asynchronous sequence.
+  public struct Events: AsyncSequence, Sendable {
+    /// The element of the sequence: an event.
+    public typealias Element = ServerSentEvent
+
+    let bytes: URLSession.AsyncBytes
+    let parser: EventStreamParser
+
+    /// Creates an iterator over the events of the body.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: bytes.source, parser: parser) }
+
+    /// An iterator over the events of a response's body.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+      private let source: URLSession.AsyncBytes.Source
+      private var parser: EventStreamParser
+      private var part = Data()
+      private var index = 0
+      private var isOver = false
+
+      init(source: URLSession.AsyncBytes.Source, parser: EventStreamParser) {
+        self.source = source
+        self.parser = parser
       }
 
-      private mutating func takeLine() -> String {
-        defer { line.removeAll(keepingCapacity: true) }
-        return String(decoding: line, as: UTF8.self)
-      }
-
-      /// Returns the length, in bytes, of the line ending with which `line` ends, or 0 if it doesn't end with one.
-      private static func endByteCount(of line: [UInt8]) -> Int {
-        switch line.last {
-        case 0x0A, 0x0B, 0x0C, 0x0D: 1
-        // U+0085 is encoded as C2 85.
-        case 0x85: line.suffix(2).elementsEqual([0xC2, 0x85]) ? 2 : 0
-        // U+2028 and U+2029 are encoded as E2 80 A8 and E2 80 A9.
-        case 0xA8, 0xA9: line.dropLast().suffix(2).elementsEqual([0xE2, 0x80]) ? 3 : 0
-        default: 0
+      /// Returns the next event, or nil at the end of the body. Throws a `URLError` if the request fails, which is
+      /// `.dataLengthExceedsMaximum` if a limit is exceeded.
+      public mutating func next() async throws -> ServerSentEvent? {
+        guard !isOver else { return nil }
+        isOver = true
+        while true {
+          let part = part
+          if let event = try source.limiting({ try parser.next(in: part.span, from: &index) }) {
+            isOver = false
+            return event
+          }
+          guard let next = try await source.nextPart() else { return nil }
+          (self.part, index) = (next, 0)
         }
       }
     }
@@ -145,6 +197,20 @@ extension URLSession.AsyncBytes {
         }
         return text.isEmpty ? nil : text.removeFirst()
       }
+    }
+  }
+}
+
+extension URLSession.AsyncBytes.Source {
+  /// Calls `read`. If a limit is exceeded, cancels the session task, and throws a `URLError` instead of the `EventStreamError`.
+  fileprivate func limiting<Value>(_ read: () throws -> Value) throws -> Value {
+    do {
+      return try read()
+    } catch let error as EventStreamError {
+      task.cancel()
+      throw URLError(
+        .dataLengthExceedsMaximum,
+        userInfo: [NSLocalizedDescriptionKey: error.description, NSUnderlyingErrorKey: error])
     }
   }
 }

@@ -127,6 +127,14 @@ enum ByteScan {
   }
 }
 
+extension String {
+  /// Creates text from the span's bytes in UTF-8. Invalid bytes are replaced with U+FFFD.
+  init(copying bytes: borrowing Span<UInt8>) {
+    // SAFETY: the bytes are copied before the pointer's scope ends.
+    self = bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+  }
+}
+
 extension Array where Element == UInt8 {
   /// Creates an array with a copy of the span's bytes in `range`.
   package init(copying bytes: borrowing Span<UInt8>, _ range: Range<Int>) {

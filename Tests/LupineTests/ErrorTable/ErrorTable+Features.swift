@@ -1,6 +1,7 @@
 // The rows of the error table for the errors of encoders, serializers and interceptors.
 
 import Foundation
+import LupineEngine
 import Testing
 
 @testable import Lupine
@@ -68,5 +69,33 @@ extension ErrorTable {
         ErrorRow(name: "AuthenticationError.\($0.name)", message: $0.example.localizedDescription)
       }
       + [ErrorRow(name: "DeflateRequestCompressor.DuplicateHeaderError", message: duplicate.localizedDescription)]
+      + eventStreamErrors()
+  }
+
+  private static func eventStreamErrors() -> [ErrorRow] {
+    let limits = chain(from: EventStreamError.lineTooLong(bytesMax: 16_777_216)) {
+      error -> (name: String, next: EventStreamError?) in
+      switch error {
+      case .lineTooLong: ("lineTooLong", .eventTooLong(bytesMax: 16_777_216))
+      case .eventTooLong: ("eventTooLong", .idTooLong(bytesMax: 4096))
+      case .idTooLong: ("idTooLong", nil)
+      }
+    }
+    let reasons = chain(from: EventStreamInterruption.Reason.notRepeatable) {
+      reason -> (name: String, next: EventStreamInterruption.Reason?) in
+      switch reason {
+      case .notRepeatable: ("notRepeatable", .missingID)
+      case .missingID: ("missingID", .unsendableID)
+      case .unsendableID: ("unsendableID", .responseEnded)
+      case .responseEnded: ("responseEnded", .tooManyReconnections)
+      case .tooManyReconnections: ("tooManyReconnections", nil)
+      }
+    }
+    return limits.map { ErrorRow(name: "EventStreamError.\($0.name)", message: $0.example.localizedDescription) }
+      + reasons.map { reason in
+        let id = reason.example == .missingID ? nil : "41"
+        let interruption = EventStreamInterruption(reason: reason.example, lastEventID: id, underlyingError: nil)
+        return ErrorRow(name: "EventStreamInterruption.\(reason.name)", message: interruption.localizedDescription)
+      }
   }
 }
