@@ -41,19 +41,20 @@ struct JSONKeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   }
 
   func encode(_ value: Int, forKey key: Key) throws { try integer(value, key) }
-  func encode(_ value: Int8, forKey key: Key) throws { try integer(value, key) }
-  func encode(_ value: Int16, forKey key: Key) throws { try integer(value, key) }
-  func encode(_ value: Int32, forKey key: Key) throws { try integer(value, key) }
-  func encode(_ value: Int64, forKey key: Key) throws { try integer(value, key) }
+  func encode(_ value: Int8, forKey key: Key) throws { try integer(Int(value), key) }
+  func encode(_ value: Int16, forKey key: Key) throws { try integer(Int(value), key) }
+  func encode(_ value: Int32, forKey key: Key) throws { try integer(Int(value), key) }
+  func encode(_ value: Int64, forKey key: Key) throws { try integer(Int(value), key) }
   func encode(_ value: Int128, forKey key: Key) throws { try integer(value, key) }
   func encode(_ value: UInt, forKey key: Key) throws { try integer(value, key) }
-  func encode(_ value: UInt8, forKey key: Key) throws { try integer(value, key) }
-  func encode(_ value: UInt16, forKey key: Key) throws { try integer(value, key) }
-  func encode(_ value: UInt32, forKey key: Key) throws { try integer(value, key) }
-  func encode(_ value: UInt64, forKey key: Key) throws { try integer(value, key) }
+  func encode(_ value: UInt8, forKey key: Key) throws { try integer(Int(value), key) }
+  func encode(_ value: UInt16, forKey key: Key) throws { try integer(Int(value), key) }
+  func encode(_ value: UInt32, forKey key: Key) throws { try integer(Int(value), key) }
+  func encode(_ value: UInt64, forKey key: Key) throws { try integer(UInt(value), key) }
   func encode(_ value: UInt128, forKey key: Key) throws { try integer(value, key) }
 
-  @inline(__always)
+  // Few types, and not inlined, because a program contains each copy.
+  @inline(never)
   private func integer(_ value: some FixedWidthInteger, _ key: Key) throws {
     try begin(key)
     output.buffer.integer(value)

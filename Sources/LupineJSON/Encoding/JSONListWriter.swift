@@ -39,19 +39,20 @@ struct JSONListWriter: UnkeyedEncodingContainer {
   }
 
   func encode(_ value: Int) throws { try integer(value) }
-  func encode(_ value: Int8) throws { try integer(value) }
-  func encode(_ value: Int16) throws { try integer(value) }
-  func encode(_ value: Int32) throws { try integer(value) }
-  func encode(_ value: Int64) throws { try integer(value) }
+  func encode(_ value: Int8) throws { try integer(Int(value)) }
+  func encode(_ value: Int16) throws { try integer(Int(value)) }
+  func encode(_ value: Int32) throws { try integer(Int(value)) }
+  func encode(_ value: Int64) throws { try integer(Int(value)) }
   func encode(_ value: Int128) throws { try integer(value) }
   func encode(_ value: UInt) throws { try integer(value) }
-  func encode(_ value: UInt8) throws { try integer(value) }
-  func encode(_ value: UInt16) throws { try integer(value) }
-  func encode(_ value: UInt32) throws { try integer(value) }
-  func encode(_ value: UInt64) throws { try integer(value) }
+  func encode(_ value: UInt8) throws { try integer(Int(value)) }
+  func encode(_ value: UInt16) throws { try integer(Int(value)) }
+  func encode(_ value: UInt32) throws { try integer(Int(value)) }
+  func encode(_ value: UInt64) throws { try integer(UInt(value)) }
   func encode(_ value: UInt128) throws { try integer(value) }
 
-  @inline(__always)
+  // Few types, and not inlined, because a program contains each copy.
+  @inline(never)
   private func integer(_ value: some FixedWidthInteger) throws {
     try output.element(of: serial)
     output.buffer.integer(value)

@@ -282,19 +282,19 @@ extension JSONValueEncoder: SingleValueEncodingContainer {
   }
 
   func encode(_ value: Int) throws { try encode(integer: value) }
-  func encode(_ value: Int8) throws { try encode(integer: value) }
-  func encode(_ value: Int16) throws { try encode(integer: value) }
-  func encode(_ value: Int32) throws { try encode(integer: value) }
-  func encode(_ value: Int64) throws { try encode(integer: value) }
+  func encode(_ value: Int8) throws { try encode(integer: Int(value)) }
+  func encode(_ value: Int16) throws { try encode(integer: Int(value)) }
+  func encode(_ value: Int32) throws { try encode(integer: Int(value)) }
+  func encode(_ value: Int64) throws { try encode(integer: Int(value)) }
   func encode(_ value: Int128) throws { try encode(integer: value) }
   func encode(_ value: UInt) throws { try encode(integer: value) }
-  func encode(_ value: UInt8) throws { try encode(integer: value) }
-  func encode(_ value: UInt16) throws { try encode(integer: value) }
-  func encode(_ value: UInt32) throws { try encode(integer: value) }
-  func encode(_ value: UInt64) throws { try encode(integer: value) }
+  func encode(_ value: UInt8) throws { try encode(integer: Int(value)) }
+  func encode(_ value: UInt16) throws { try encode(integer: Int(value)) }
+  func encode(_ value: UInt32) throws { try encode(integer: Int(value)) }
+  func encode(_ value: UInt64) throws { try encode(integer: UInt(value)) }
   func encode(_ value: UInt128) throws { try encode(integer: value) }
 
-  @inline(__always)
+  @inline(never)
   private func encode(integer value: some FixedWidthInteger) throws {
     try output.single(serial)
     output.buffer.integer(value)
