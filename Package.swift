@@ -25,6 +25,7 @@ let package = Package(
     .library(name: "FoundationNetworking", targets: ["FoundationNetworking"]),
     .library(name: "LupineTesting", targets: ["LupineTesting"]),
     .library(name: "LupineEngine", targets: ["LupineEngine"]),
+    .library(name: "LupineJSON", targets: ["LupineJSON"]),
     .library(name: "LupineBench", targets: ["LupineBench"]),
     .executable(name: "lupine", targets: ["LupineCommand"]),
     .executable(name: "lupine-demo", targets: ["LupineDemo"]),

@@ -169,6 +169,8 @@ def require(clients, programs):
             missing.add(LIBRARIES[library])
     if CLIENTS["hyper"] in clients and not any(CRATES.glob("hyper-0.14.*")):
         missing.add("librust-hyper-dev")
+    if CLIENTS["hyper"] in clients and not any(CRATES.glob("serde_json-1.*")):
+        missing |= {"librust-serde-json-dev", "librust-serde-derive-dev"}
     if missing:
         raise Failure(f"packages are missing; install them:\n  sudo apt-get install {' '.join(sorted(missing))}")
 

@@ -12,7 +12,7 @@ from .machine import BUILD
 
 ZEROS_BYTES = 1 << 30
 TEXT_BYTES = 50_000_000
-JSON_BYTES = {"1k": 1 << 10, "100k": 100 << 10}
+JSON_BYTES = {"1k": 1 << 10, "100k": 100 << 10, "160k": 160 << 10, "wide": 100 << 10}
 
 # The in-memory file system for downloads, used if it has enough space.
 MEMORY = Path("/dev/shm")
@@ -44,7 +44,7 @@ def make_zeros(files):
 
 def make_json(files):
     for name, size in JSON_BYTES.items():
-        (files / f"{name}.json").write_text(page(size))
+        (files / f"{name}.json").write_text(wide(size) if name == "wide" else page(size))
 
 
 def page(size):
@@ -59,6 +59,21 @@ def page(size):
     while len(dumped(items)) > size:
         items.pop()
     return dumped(items) + " " * (size - len(dumped(items)))
+
+
+def wide(size):
+    """Returns a list of objects of 60 keys in snake case, of exactly `size` bytes. The clients' types name 14 of the keys."""
+    objects = []
+    while True:
+        number = len(objects)
+        values = [f"value of {number}, with some text in it", number, None, [1, 2, 3]]
+        fields = {f"field{field}_name": values[field % 4] for field in range(1, 58)}
+        dates = {"created_at": "2024-03-05T06:07:08Z", "updated_at": "2025-11-12T13:14:15Z"}
+        text = json.dumps([*objects, {**dates, **fields, "owner_id": number}], indent=1)
+        if len(text) > size:
+            text = json.dumps(objects, indent=1)
+            return text + " " * (size - len(text))
+        objects.append({**dates, **fields, "owner_id": number})
 
 
 def dumped(items):

@@ -55,17 +55,27 @@ def small(in_flight):
 
 
 def decoded(size, requests):
-    """A case in which JSON of the given size is decoded into a Swift type."""
+    """A case in which JSON of the given kind is decoded into a type of the client's language."""
     bytes_ = fixtures.JSON_BYTES[size]
-    both = row("load-api", "serializingData() and a separate JSONDecoder", "by-hand", "--mode", "data-then-decode")
+    kind = "wide" if size == "wide" else "page"
+    mode = "wide" if size == "wide" else "decodable"
     rows = [
-        row("load-api", "serializingDecodable()", "decodable", "--mode", "decodable"), both,
+        row("load-api", "serializingDecodable()", "decodable", "--mode", mode),
         row("load-api", "serializingData()", "data", "--body-bytes", bytes_),
+        row("hyper", "hyper 0.14 with serde_json", "", "--decode", kind),
+        row("go", "Go's net/http with encoding/json", "", "--decode", kind),
+        row("urlsession", "URLSession on Linux with JSONDecoder", "", "--mode", mode),
     ]  # fmt: skip
-    bound = Target("Decodable: CPU relative to data plus decoding", "decodable", "cpu", ("by-hand",), at_most=1.1)
-    return Case(
-        f"JSON of {bytes_ // 1024} KiB", rows, path=f"/files/{size}.json", requests=requests, in_flight=64,
-        targets=(bound,))
+    targets = [
+        Target("Decodable: CPU relative to Go", "decodable", "cpu", ("go",), at_most=1 / 1.2),
+        Target("Decodable: CPU relative to hyper", "decodable", "cpu", ("hyper",), at_most=3),
+    ]
+    if kind == "page":
+        both = row("load-api", "serializingData() and a separate JSONDecoder", "by-hand", "--mode", "data-then-decode")
+        rows.insert(1, both)
+        targets.append(Target("Decodable: CPU relative to data plus decoding", "decodable", "cpu", ("by-hand",), at_most=1.1))
+    title = f"JSON of {bytes_ // 1024} KiB" + (" with 60 keys for each object" if kind == "wide" else "")
+    return Case(title, rows, path=f"/files/{size}.json", requests=requests, in_flight=64, targets=tuple(targets))
 
 
 def cpu_targets(peer, bound, **rows):
@@ -255,6 +265,9 @@ WORKLOADS = {
         Workload("small", "a response of 13 bytes, repeatedly", lambda _: [small(level) for level in SMALL_LEVELS]),
         Workload("json-1k", "1 KiB of JSON, decoded into a type", lambda _: [decoded("1k", 50_000)], ("json",)),
         Workload("json-100k", "100 KiB of JSON, decoded into a type", lambda _: [decoded("100k", 2_000)], ("json",)),
+        Workload("json-160k", "160 KiB of JSON, decoded into a type", lambda _: [decoded("160k", 2_000)], ("json",)),
+        Workload("json-wide", "100 KiB of JSON in snake case with dates, of which a type names a quarter of the keys",
+                 lambda _: [decoded("wide", 2_000)], ("json",)),
         Workload("download-1g", "1 GiB, counted in memory and written to a file", downloads, ("zeros",)),
         Workload("upload-1g", "1 GiB sent from a file", uploads, ("zeros",)),
         Workload("gzip-50m", "50 MB in gzip, compared with zlib alone", coded("gzip", "zlib"), ("text",),

@@ -2,11 +2,12 @@
 
 package enum JSONDecoding {
   /// Decodes a value from a document in UTF-8, with or without a byte order mark. Returns nil if the document isn't valid JSON, if
-  /// decoding needs something that only Foundation's decoder does, or if the type keeps a decoder or a container.
+  /// decoding needs something that only Foundation's decoder does. If the type keeps a decoder or a container, these could need
+  /// Foundation's decoder later, so the result is nil unless they may be kept.
   ///
   /// - Throws: The errors of the type's initializer.
   package static func decode<T: Decodable>(
-    _ type: T.Type, from bytes: borrowing Span<UInt8>, _ options: JSONDecodingOptions
+    _ type: T.Type, from bytes: borrowing Span<UInt8>, _ options: JSONDecodingOptions, mayKeepDecoders: Bool = false
   ) throws -> T? {
     // SAFETY: the document refers to the bytes only while this closure runs, unless it has copied them.
     try bytes.withUnsafeBufferPointer { buffer -> T? in
@@ -22,8 +23,7 @@ package enum JSONDecoding {
       }
       let value = try JSONValueDecoder(document, at: JSONScanner.root, path: nil)
         .unwrap(JSONScanner.root, as: type, nil)
-      // A decoder that is kept could need Foundation's later.
-      return document.isUnreliable || !isKnownUniquelyReferenced(&document) ? nil : value
+      return document.isUnreliable || !mayKeepDecoders && !isKnownUniquelyReferenced(&document) ? nil : value
     }
   }
 }

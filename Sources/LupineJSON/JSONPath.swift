@@ -73,6 +73,12 @@ struct JSONKey: CodingKey {
     self.intValue = intValue
   }
 
+  /// Creates a key of a dictionary, which the standard library also reads as a number.
+  init(entry: String) {
+    stringValue = entry
+    intValue = Int(entry)
+  }
+
   init(index: Int) {
     stringValue = "Index \(index)"
     intValue = index

@@ -12,6 +12,7 @@ struct JSONReader {
     let convertsKeys: Bool
     let isSnakeCase: Bool
     let special: (ObjectIdentifier, ObjectIdentifier, ObjectIdentifier, ObjectIdentifier)?
+    var types = JSONTypes()
   }
 
   private let state: UnsafeMutablePointer<State>
@@ -35,6 +36,12 @@ struct JSONReader {
   func isSpecial(_ type: ObjectIdentifier) -> Bool {
     guard let special = state.pointee.special else { return false }
     return type == special.0 || type == special.1 || type == special.2 || type == special.3
+  }
+
+  /// Whether the type is a dictionary with strings as keys.
+  @inline(__always)
+  func isDictionary<T>(_ type: T.Type) -> Bool {
+    state.pointee.types.isDictionary(ObjectIdentifier(type)) { type is any JSONStringDictionary.Type }
   }
 
   /// The words of the tape. The callers use only indexes that the tape contains.

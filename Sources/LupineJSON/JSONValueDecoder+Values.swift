@@ -86,7 +86,9 @@ extension JSONValueDecoder {
     if reader[index].kind == .array, JSONReader.isPlainList(identifier) {
       return try list(index, as: type, identifier, path())
     }
-    if reader.convertsKeys, let dictionary = type as? any JSONStringDictionary.Type {
+    // Without a conversion of keys, the type's initializer decodes other values, such as null, and throws its own errors.
+    let decodesEntries = reader.convertsKeys || reader[index].kind.isContainer && reader[index].kind != .array
+    if decodesEntries, reader.isDictionary(type), let dictionary = type as? any JSONStringDictionary.Type {
       return try entries(index, path(), of: dictionary, as: type)
     }
     return try with(index, at: path()) { try T(from: self) }
@@ -164,6 +166,21 @@ protocol JSONStringDictionary {
 
 extension Dictionary: JSONStringDictionary where Key == String, Value: Decodable {
   static func entries(_ index: Int, _ decoder: JSONValueDecoder, _ path: JSONPath?) throws -> [String: Value] {
+    // SAFETY: the values have the scalar's type.
+    switch JSONScalar(Value.self) {
+    case .int?:
+      try entries(index, decoder, path) { unsafeBitCast(try decoder.integer($0, $1()) as Int, to: Value.self) }
+    case .string?: try entries(index, decoder, path) { unsafeBitCast(try decoder.string($0, $1()), to: Value.self) }
+    case .double?: try entries(index, decoder, path) { unsafeBitCast(try decoder.double($0, $1()), to: Value.self) }
+    case .bool?: try entries(index, decoder, path) { unsafeBitCast(try decoder.bool($0, $1()), to: Value.self) }
+    case nil: try entries(index, decoder, path) { try decoder.unwrap($0, as: Value.self, $1()) }
+    }
+  }
+
+  @inline(__always)
+  private static func entries(
+    _ index: Int, _ decoder: JSONValueDecoder, _ path: JSONPath?, _ decode: (Int, () -> JSONPath) throws -> Value
+  ) throws -> [String: Value] {
     let reader = decoder.reader
     let word = reader[index]
     var entries: [String: Value] = [:]
@@ -171,8 +188,12 @@ extension Dictionary: JSONStringDictionary where Key == String, Value: Decodable
     var key = index + 2
     while word.length > 0, key < word.position {
       let name = reader.text(reader[key])
-      let value = try decoder.unwrap(key + 1, as: Value.self, JSONPath(decoder, path, JSONKey(stringValue: name)))
-      if entries[name] == nil { entries[name] = value }
+      let value = try decode(key + 1) {
+        // Foundation decodes a dictionary itself if keys are converted, and the standard library otherwise.
+        JSONPath(decoder, path, reader.convertsKeys ? JSONKey(stringValue: name) : JSONKey(entry: name))
+      }
+      // The first of equal keys counts.
+      if let first = entries.updateValue(value, forKey: name) { entries[name] = first }
       key = reader.index(after: key + 1)
     }
     return entries

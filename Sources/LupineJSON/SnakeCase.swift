@@ -81,4 +81,56 @@ enum SnakeCase {
     }
     return JSONBytes(start: UnsafePointer(target), count: written)
   }
+
+  /// Converts a key of any characters. Each word after the first one gets a capital letter and then small ones.
+  static func convert(_ key: String) -> String {
+    guard let first = key.firstIndex(where: { $0 != "_" }), let last = key.lastIndex(where: { $0 != "_" }) else {
+      return key
+    }
+    let words = key[first...last].split(separator: "_")
+    guard words.count > 1 else { return key }
+    let rest = words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst().lowercased() }
+    return key[..<first] + words[0].lowercased() + rest.joined() + key[key.index(after: last)...]
+  }
+
+  /// Returns the key in snake_case, which is in `memory` or is the key itself, as Foundation's JSONEncoder converts it. It splits
+  /// at a capital letter, and before the last capital of several if a small letter follows. Other characters than ASCII stay as
+  /// they are.
+  static func reversed(_ key: JSONBytes, into memory: inout JSONScratch) -> JSONBytes {
+    var capital = 1
+    while capital < key.count, !isCapital(key[capital]) { capital += 1 }
+    guard capital < key.count || key.count > 0 && isCapital(key[0]) else { return key }
+    let target = memory.memory(key.count * 2)
+    // SAFETY: at most two bytes are written for each byte of the key, and the memory has room for all of them.
+    var written = 0
+    var copied = 0
+    func copy(to end: Int) {
+      while copied < end {
+        let byte = key[copied]
+        target[written] = isCapital(byte) ? byte | 0x20 : byte
+        written += 1
+        copied += 1
+      }
+    }
+    while capital < key.count {
+      copy(to: capital)
+      target[written] = 0x5F
+      written += 1
+      var small = capital
+      while small < key.count, !isSmall(key[small]) { small += 1 }
+      guard small < key.count else { break }
+      if small > capital + 1 {
+        copy(to: small - 1)
+        target[written] = 0x5F
+        written += 1
+      }
+      capital = small + 1
+      while capital < key.count, !isCapital(key[capital]) { capital += 1 }
+    }
+    copy(to: key.count)
+    return JSONBytes(start: UnsafePointer(target), count: written)
+  }
+
+  private static func isCapital(_ byte: UInt8) -> Bool { byte &- 0x41 < 26 }
+  private static func isSmall(_ byte: UInt8) -> Bool { byte &- 0x61 < 26 }
 }

@@ -165,7 +165,7 @@ final class Separate: Original {
 }
 
 /// Any JSON value, found by trying types in turn.
-enum Loose: Decodable, Equatable {
+enum Loose: Codable, Equatable {
   case null
   case truth(Bool)
   case whole(Int)
@@ -190,6 +190,19 @@ enum Loose: Decodable, Equatable {
       self = .list(value)
     } else {
       self = .object(try container.decode([String: Loose].self))
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .null: try container.encodeNil()
+    case .truth(let value): try container.encode(value)
+    case .whole(let value): try container.encode(value)
+    case .number(let value): try container.encode(value)
+    case .text(let value): try container.encode(value)
+    case .list(let value): try container.encode(value)
+    case .object(let value): try container.encode(value)
     }
   }
 }

@@ -1,5 +1,5 @@
-// json-cost: the CPU time of decoding a response in JSON by LupineJSON and by Foundation's JSONDecoder, through the serializer of
-// requests.
+// json-cost: the CPU time of decoding a response and of encoding parameters in JSON by LupineJSON and by Foundation, through the
+// serializer and the parameter encoder of requests.
 //
 //   swift run -c release --package-path Benchmarks json-cost
 
@@ -7,7 +7,7 @@ import Foundation
 import Glibc
 import Lupine
 
-struct Item: Decodable, Sendable {
+struct Item: Codable, Sendable {
   var id: Int
   var name: String
   var email: String
@@ -18,7 +18,7 @@ struct Item: Decodable, Sendable {
 }
 
 /// Names 14 of 60 keys.
-struct Wide: Decodable, Sendable {
+struct Wide: Codable, Sendable {
   var field1Name: Int
   var field4Name: String
   var createdAt: Date
@@ -72,23 +72,47 @@ try compare("1 KiB, 7 objects of 7 keys", [Item].self, items(7), plain)
 try compare("100 KiB, 700 objects of 7 keys", [Item].self, items(700), plain)
 try compare("60 KiB, 30 objects of 60 keys in snake case, 14 of them named", [Wide].self, wide(30), snakeCase)
 
-func compare<T: Decodable & Sendable>(_ name: String, _ type: T.Type, _ data: Data, _ decoder: JSONDecoder) throws {
-  let lupine = try cost(of: DecodableResponseSerializer<T>(decoder: decoder), data)
-  let foundation = try cost(of: DecodableResponseSerializer<T>(decoder: .foundation(decoder)), data)
+let numbers = Data("{\((0..<200).map { "\"key\($0)\":\($0)" }.joined(separator: ","))}".utf8)
+try compare("2 KiB, a dictionary of 200 numbers", [String: Int].self, numbers, plain)
+
+func compare<T: Codable & Sendable>(_ name: String, _ type: T.Type, _ data: Data, _ decoder: JSONDecoder) throws {
   print("\(name) (\(data.count) bytes):")
-  print(String(format: "  LupineJSON  %9.2f µs", lupine))
-  print(String(format: "  Foundation  %9.2f µs, %.2f times as long", foundation, foundation / lupine))
+  let fast = DecodableResponseSerializer<T>(decoder: decoder)
+  let slow = DecodableResponseSerializer<T>(decoder: .foundation(decoder))
+  try compare("decoding", data.count) {
+    _ = try fast.serialize(request: nil, response: nil, data: data, error: nil)
+  } _: {
+    _ = try slow.serialize(request: nil, response: nil, data: data, error: nil)
+  }
+  let value = try fast.serialize(request: nil, response: nil, data: data, error: nil)
+  let encoder = JSONEncoder()
+  if case .convertFromSnakeCase = decoder.keyDecodingStrategy {
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    encoder.dateEncodingStrategy = .iso8601
+  }
+  let request = URLRequest(url: URL(fileURLWithPath: "/"))
+  let (fastEncoder, slowEncoder) = (JSONParameterEncoder(encoder: encoder), JSONParameterEncoder.foundation(encoder))
+  try compare("encoding", data.count) {
+    _ = try fastEncoder.encode(value, into: request)
+  } _: {
+    _ = try slowEncoder.encode(value, into: request)
+  }
 }
 
-/// Returns the processor time of serializing a response in microseconds: the lowest of many averages.
-func cost<T: Decodable & Sendable>(of serializer: DecodableResponseSerializer<T>, _ data: Data) throws -> Double {
-  let repetitions = max(1, 20_000 / data.count)
+func compare(_ name: String, _ byteCount: Int, _ lupine: () throws -> Void, _ foundation: () throws -> Void) throws {
+  let (lupine, foundation) = (try cost(byteCount, lupine), try cost(byteCount, foundation))
+  print(
+    String(format: "  %@: LupineJSON %9.2f µs, Foundation %9.2f µs: ", name, lupine, foundation)
+      + String(format: "%.2f times as long", foundation / lupine))
+}
+
+/// Returns the processor time of a call in microseconds: the lowest of many averages.
+func cost(_ byteCount: Int, _ call: () throws -> Void) throws -> Double {
+  let repetitions = max(1, 20_000 / byteCount)
   var lowest = Double.infinity
   for _ in 0..<200 {
     let start = cpuTime()
-    for _ in 0..<repetitions {
-      _ = try serializer.serialize(request: nil, response: nil, data: data, error: nil)
-    }
+    for _ in 0..<repetitions { try call() }
     lowest = min(lowest, (cpuTime() - start) / Double(repetitions))
   }
   return lowest

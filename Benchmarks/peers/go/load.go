@@ -20,6 +20,7 @@ type load struct {
 	requests, inFlight, warmUp, origins int
 	bodyBytes                           int64
 	upload, download, authorities, url  string
+	decode                              string
 }
 
 func loadFromCommandLine() load {
@@ -32,6 +33,7 @@ func loadFromCommandLine() load {
 	flag.StringVar(&l.upload, "upload", "", "a file to send in each request")
 	flag.StringVar(&l.download, "download", "", "a file to which each response is written")
 	flag.StringVar(&l.authorities, "ca", "", "a PEM file with the authorities to trust")
+	flag.StringVar(&l.decode, "decode", "", "the kind of JSON to decode: page or wide")
 	flag.Parse()
 	l.url = flag.Arg(0)
 	if l.url == "" || l.requests < 1 || l.inFlight < 1 || l.warmUp < 0 || l.origins < 1 {

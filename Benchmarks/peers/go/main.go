@@ -90,6 +90,8 @@ func (c *caller) call(url string) {
 		fail("response", response.Status)
 	}
 	switch {
+	case c.load.decode != "":
+		decode(c.load.decode, response.Body)
 	case c.load.download != "":
 		c.checkCount(c.write(response.Body))
 	case c.load.bodyBytes >= 0:

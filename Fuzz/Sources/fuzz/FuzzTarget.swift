@@ -16,7 +16,7 @@ struct FuzzTarget: Sendable {
     .uri, .redirect, .address, .dates, .cookies, .challenges, .digest, .ntlm, .handshake,
     .certificate, .pem, .revocation, .contentFields, .dataURL,
     .decoder, .encoder, .text, .propertyList,
-    .form, .multipart, .json, .decoding, .curl,
+    .form, .multipart, .json, .decoding, .encoding, .curl,
     .netlink, .network,
     .caching, .cacheRecord, .transferRecord, .resumeData, .archive, .redaction,
     .frames, .messages,

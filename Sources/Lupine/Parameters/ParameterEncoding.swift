@@ -1,6 +1,7 @@
 // `ParameterEncoding`: encodes a dictionary into a request, as a form, JSON or a property list.
 
 public import Foundation
+internal import LupineFormats
 public import LupineURLSession
 
 /// The parameters that a ``ParameterEncoding`` encodes: values by name.
@@ -69,6 +70,9 @@ public struct JSONEncoding: ParameterEncoding {
     let request = try urlRequest.asURLRequest()
     guard let jsonObject else { return request }
 
+    if !EncodingChoice.isFoundation, let body = FoundationJSON.fastData(object: jsonObject, options: options) {
+      return request.carrying(body, type: "application/json")
+    }
     // The object is checked first, because JSONSerialization traps on an invalid object.
     let root = options.contains(.fragmentsAllowed) ? [jsonObject] : jsonObject
     guard JSONSerialization.isValidJSONObject(root) else {

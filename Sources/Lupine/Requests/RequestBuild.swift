@@ -29,7 +29,7 @@ struct RequestBuild: Sendable {
   private func createRequest() {
     let urlRequest: URLRequest
     do {
-      urlRequest = try request.makeURLRequest()
+      urlRequest = try request.queues.encoding { try request.makeURLRequest() }
       try urlRequest.validate()
     } catch {
       let error = error.asAFError(or: .createURLRequestFailed(error: error))

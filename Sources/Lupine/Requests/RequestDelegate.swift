@@ -31,6 +31,8 @@ final class RequestQueues: Sendable {
   let deliversOnRoot: Bool
   /// Whether only Foundation decodes JSON. See `Session.decodesWithFoundation`.
   let decodesWithFoundation = Atomic(false)
+  /// Whether only Foundation encodes JSON. See `Session.encodesWithFoundation`.
+  let encodesWithFoundation = Atomic(false)
 
   /// `delivery` is the queue on which the `URLSession` calls its delegate. It is reused if it is based on the root queue.
   init(_ underlying: DispatchQueue, serialization: DispatchQueue, delivery: SerialQueue) {

@@ -1,7 +1,7 @@
 // FoundationDecoder: how responses in JSON are decoded: by LupineJSON where a JSONDecoder would do the same, or by Foundation.
 
 public import Foundation
-internal import LupineFormats
+public import LupineFormats
 internal import Synchronization
 
 /// A decoder that always uses Foundation's `JSONDecoder`.
@@ -33,6 +33,10 @@ extension DataDecoder where Self == FoundationDecoder {
     FoundationDecoder(decoder)
   }
 }
+
+/// The decoder of LupineJSON, which reports its own errors instead of Foundation's. Without Foundation's settings, it decodes `Date`,
+/// `Data`, `URL` and `Decimal` by their initializers; `LupineJSONDecoder(JSONDecoder())` decodes them as Foundation does.
+extension LupineJSONDecoder: DataDecoder {}
 
 extension Session {
   /// Whether only Foundation's `JSONDecoder` decodes JSON for the session's requests, as with ``FoundationDecoder``. False by

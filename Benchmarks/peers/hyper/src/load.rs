@@ -15,6 +15,7 @@ pub struct Load {
     pub body_bytes: Option<usize>,
     pub upload_bytes: Option<u64>,
     pub download: Option<String>,
+    pub decode: Option<String>,
     pub url: String,
 }
 
@@ -33,6 +34,7 @@ impl Load {
             body_bytes: None,
             upload_bytes: None,
             download: None,
+            decode: None,
             url: String::new(),
         };
         let mut arguments = std::env::args().skip(1);
@@ -46,13 +48,14 @@ impl Load {
                 "--body-bytes" => load.body_bytes = Some(count(&value())),
                 "--upload" => load.upload_bytes = Some(size(&value())),
                 "--download" => load.download = Some(value()),
+                "--decode" => load.decode = Some(value()),
                 _ => load.url = argument,
             }
         }
         if !load.url.starts_with("http://") || load.requests < 1 || load.in_flight < 1 || load.origins < 1 {
             eprintln!(
                 "usage: load-hyper [--requests N] [--in-flight N] [--warm-up N] [--origins N] [--body-bytes N] \
-                 [--upload FILE] [--download FILE] http://HOST:PORT/PATH"
+                 [--upload FILE] [--download FILE] [--decode page|wide] http://HOST:PORT/PATH"
             );
             exit(2);
         }

@@ -1,5 +1,6 @@
 //! Load through hyper's client: the same work, checks and output line as Lupine's generators, on one thread.
 
+mod decode;
 mod load;
 
 use hyper::body::{Bytes, HttpBody, Sender};
@@ -78,6 +79,10 @@ async fn write_zeros(mut sender: Sender, count: u64) {
 async fn check(mut response: Response<Body>, load: &Load) {
     if response.status() != StatusCode::OK {
         fail("response", response.status());
+    }
+    if let Some(kind) = &load.decode {
+        let body = hyper::body::to_bytes(response.into_body()).await.unwrap_or_else(|error| fail("response", error));
+        return decode::check(kind, &body);
     }
     let mut file = load.download.as_ref().map(|path| File::create(path).unwrap_or_else(|e| fail("the file", e)));
     let digits = load.upload_bytes.map(|count| count.to_string());

@@ -1,0 +1,97 @@
+// JSONKeyedWriter: the keyed container of an object.
+
+struct JSONKeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  let encoder: JSONValueEncoder
+  // The number of the object in the output.
+  let serial: Int
+  let nested: JSONNestedPath?
+
+  @inline(__always)
+  private var output: JSONOutput { encoder.output }
+
+  var codingPath: [any CodingKey] { encoder.codingPath + nested.keys }
+
+  // Writes the key of the next value.
+  @inline(__always)
+  private func begin(_ key: some CodingKey) throws { try output.key(key, of: serial, encoder, nested) }
+
+  func encodeNil(forKey key: Key) throws {
+    try begin(key)
+    output.buffer.null()
+  }
+
+  func encode(_ value: Bool, forKey key: Key) throws {
+    try begin(key)
+    output.buffer.bool(value)
+  }
+
+  func encode(_ value: String, forKey key: Key) throws {
+    try begin(key)
+    output.buffer.string(value)
+  }
+
+  func encode(_ value: Double, forKey key: Key) throws {
+    try begin(key)
+    try encoder.write(value)
+  }
+
+  func encode(_ value: Float, forKey key: Key) throws {
+    try begin(key)
+    try encoder.write(value)
+  }
+
+  func encode(_ value: Int, forKey key: Key) throws { try integer(value, key) }
+  func encode(_ value: Int8, forKey key: Key) throws { try integer(Int(value), key) }
+  func encode(_ value: Int16, forKey key: Key) throws { try integer(Int(value), key) }
+  func encode(_ value: Int32, forKey key: Key) throws { try integer(Int(value), key) }
+  func encode(_ value: Int64, forKey key: Key) throws { try integer(Int(value), key) }
+  func encode(_ value: Int128, forKey key: Key) throws { try integer(value, key) }
+  func encode(_ value: UInt, forKey key: Key) throws { try integer(value, key) }
+  func encode(_ value: UInt8, forKey key: Key) throws { try integer(Int(value), key) }
+  func encode(_ value: UInt16, forKey key: Key) throws { try integer(Int(value), key) }
+  func encode(_ value: UInt32, forKey key: Key) throws { try integer(Int(value), key) }
+  func encode(_ value: UInt64, forKey key: Key) throws { try integer(UInt(value), key) }
+  func encode(_ value: UInt128, forKey key: Key) throws { try integer(value, key) }
+
+  // Few types, and not inlined, because a program contains each copy.
+  @inline(never)
+  private func integer(_ value: some FixedWidthInteger, _ key: Key) throws {
+    try begin(key)
+    output.buffer.integer(value)
+  }
+
+  func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
+    try begin(key)
+    try encoder.write(value, at: .key(key))
+  }
+
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type, forKey key: Key
+  ) -> KeyedEncodingContainer<NestedKey> {
+    let serial = container(.object, forKey: key)
+    return KeyedEncodingContainer(JSONKeyedWriter<NestedKey>(encoder: encoder, serial: serial, nested: path(to: key)))
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    JSONListWriter(encoder: encoder, serial: container(.array, forKey: key), nested: path(to: key))
+  }
+
+  // Returns the number of a nested container, or one with which nothing can be written.
+  private func container(_ kind: JSONOpenValue.Kind, forKey key: Key) -> Int {
+    guard (try? begin(key)) != nil else { return 0 }
+    let serial = output.push(.nested)
+    output.open(kind)
+    return serial
+  }
+
+  private func path(to key: Key) -> JSONNestedPath { JSONNestedPath(nested, .key(key)) }
+
+  func superEncoder() -> any Encoder { superEncoder(JSONKey.super) }
+
+  func superEncoder(forKey key: Key) -> any Encoder { superEncoder(key) }
+
+  private func superEncoder(_ key: some CodingKey) -> any Encoder {
+    guard (try? begin(key)) != nil else { return encoder.deadEncoder(at: .key(key)) }
+    return encoder.superEncoder(at: .key(key), in: serial)
+  }
+}

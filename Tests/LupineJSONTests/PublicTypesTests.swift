@@ -1,0 +1,103 @@
+// PublicTypesTests: LupineJSONDecoder and LupineJSONEncoder, without and with Foundation's settings.
+
+import Foundation
+import LupineFormats
+import LupineJSONDifferential
+import Testing
+
+@Suite struct PublicTypesTests {
+  private struct Account: Codable, Equatable {
+    var userID: Int
+    var name: String
+    var score: Double?
+    var created: Date?
+  }
+
+  private let bytes = Array(#"{"user_id": 7, "na_me": "a\/b", "score": "inf"}"#.utf8)
+
+  @Test("a decoder without Foundation decodes arrays of bytes with its strategies")
+  func decoder() throws {
+    var decoder = LupineJSONDecoder()
+    decoder.keyDecodingStrategy = .custom { path in
+      AnyKey(stringValue: ["user_id": "userID", "na_me": "name"][path[path.count - 1].stringValue] ?? "score")
+    }
+    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+    #expect(try decoder.decode(Account.self, from: bytes) == Account(userID: 7, name: "a/b", score: .infinity))
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    let keys = Array(#"{"one_two": 1, "été_chaud": 2, "_x_y_": 3}"#.utf8)
+    struct Names: Decodable {
+      let names: [String]
+      init(from decoder: any Decoder) throws {
+        names = try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue).sorted()
+      }
+    }
+    #expect(try decoder.decode(Names.self, from: keys).names == ["_xY_", "oneTwo", "étéChaud"])
+  }
+
+  @Test("a malformed document, a wrong type and a number that doesn't fit are DecodingErrors")
+  func decodingErrors() throws {
+    for text in ["", "{", "[1,]", "nul", "[300]", "[\"1\"]", "[1e400]", String(repeating: "[", count: 600)] {
+      #expect(throws: DecodingError.self) { try LupineJSONDecoder().decode([UInt8].self, from: Array(text.utf8)) }
+    }
+    #expect(throws: DecodingError.self) { try LupineJSONDecoder().decode([Double].self, from: Array("[0e5]".utf8)) }
+  }
+
+  private struct Kept: Decodable {
+    let decoder: any Decoder
+    init(from decoder: any Decoder) { self.decoder = decoder }
+  }
+
+  @Test("a type may keep its decoder, which stays valid")
+  func keptDecoder() throws {
+    let kept = try LupineJSONDecoder().decode(Kept.self, from: Array("[1, 2]".utf8))
+    #expect(try [Int](from: kept.decoder) == [1, 2])
+  }
+
+  @Test("an encoder without Foundation writes arrays of bytes with its settings")
+  func encoder() throws {
+    var encoder = LupineJSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+    #expect(encoder.outputFormatting == [.sortedKeys, .withoutEscapingSlashes])
+    let account = Account(userID: 7, name: "a/b", score: -.infinity)
+    let text = String(decoding: try encoder.encode(account), as: UTF8.self)
+    #expect(text == #"{"name":"a/b","score":"-inf","user_id":7}"#)
+    encoder.outputFormatting = .prettyPrinted
+    #expect(try encoder.encode([1]) == Array("[\n  1\n]".utf8))
+  }
+
+  @Test("a value that can't be written in order is an EncodingError")
+  func encodingErrors() {
+    struct Nothing: Encodable { func encode(to encoder: any Encoder) {} }
+    struct Twice: Encodable {
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: AnyKey.self)
+        for value in 0...1 { try container.encode(value, forKey: AnyKey(stringValue: "a")) }
+      }
+    }
+    let values: [any Encodable] = [Nothing(), Twice(), [Double.nan]]
+    for value in values { #expect(throws: EncodingError.self) { try LupineJSONEncoder().encode(value) } }
+  }
+
+  @Test("with Foundation's settings, both write and read dates, data, URLs and decimal numbers as Foundation does")
+  func foundation() throws {
+    struct Special: Codable, Equatable {
+      var date = Date(timeIntervalSince1970: 1_700_000_000)
+      var data = Data([1, 2, 3])
+      var url = URL(string: "https://example.org/a?b=c")
+      var price = Decimal(1234) / 100
+    }
+    let encoder = JSONEncoder()
+    encoder.dateEncodingStrategy = .iso8601
+    encoder.outputFormatting = .sortedKeys
+    let document = try LupineJSONEncoder(encoder).encode(Special())
+    #expect(try Data(document) == encoder.encode(Special()))
+    let decoder = JSONDecoder()
+    decoder.dateDecodingStrategy = .iso8601
+    #expect(try LupineJSONDecoder(decoder).decode(Special.self, from: document) == Special())
+    #expect(try LupineJSONDecoder(decoder).decode(Special.self, from: Data(document)) == Special())
+  }
+}
