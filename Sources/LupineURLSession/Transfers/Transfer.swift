@@ -1,6 +1,7 @@
 // Transfer: executes the decisions of a `TransferState`, on the engine and on the session's queue.
 
 import Foundation
+import LupineAuthentication
 import LupineEngine
 import LupineLogin
 import Synchronization
@@ -287,7 +288,15 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
   /// Returns the logins that the task may send with a request before a challenge. Calls the session's credential storage.
   private func permittedLogins(for request: EngineRequest, via proxy: Proxy?) -> [Login] {
     let candidates = client.authentication.withLock { $0.candidates(for: request, via: proxy) }
-    return candidates.filter { client.knownCredentials.permits($0, via: proxy) }
+    if candidates.isEmpty { return [] }
+    let observer = guarded.withLock { $0.observer }
+    return candidates.filter { login in
+      // The answer to a challenge takes precedence over the storage's credential.
+      if login.scheme == .digest, case .origin = login.party, let own = observer?.credential(for: login.space) {
+        return PasswordCredential(own) == login.credential
+      }
+      return client.knownCredentials.permits(login, via: proxy)
+    }
   }
 
   private func submit(_ submission: TransferState.Submission, _ preparation: TaskAuthentication.Preparation) {
