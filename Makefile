@@ -137,13 +137,13 @@ any_of = $(subst $(empty) $(empty),|,$(strip $(1)))
 # - suites that start a process per test, or a loop for each of 500 misbehaviors of a server, which differ only in its bytes;
 # - suites of LupineTests about rules that LupineURLSession implements and that its own tests run with threads, too.
 UNTHREADED := LupineWireTests LupineJSONTests LupineWebSocketTests LupineCodingTests LupineCacheTests LupineAuthenticationTests \
-  LupineOriginTests LupineServerTests LupineCommandTests LupineBenchTests TidyTests
+  LupineLoginTests LupineOriginTests LupineServerTests LupineCommandTests LupineBenchTests TidyTests
 UNTHREADED_SUITES := PoolModelTests PoolLoadTests SimulationTests TransferStateTests ShardFloodTests/codedFlood NetlinkMessageTests \
   RecordFormatTests TransferFormatTests SetCookieTests CookieJarTests PropertyListCheckTests DescriptionTests AdaptTests/many \
   InterceptorTests/longChain MultipartFormDataTests URLEncoded \
   LupineTLSTests.(?!SessionStore|Resumption|Reverification|VerifiedChains|Settings) \
   FaultTests FailedCallTests KilledWriterTests ProcessEventTests ProcessLimitTests MisbehaviourTests/direct \
-  LupineTests.(ConnectionAuth|DigestAuth|NegotiateRounds|ProxyAuth|DataURL|FileURL|LocalRedirect|ServerTrust|Revocation)
+  LupineTests.(ConnectionAuth|DigestAuth|ProxyAuth|DataURL|FileURL|LocalRedirect|ServerTrust|Revocation)
 tsan: deps servers-install $(TSAN_MUTEX) ## run the tests with threads under ThreadSanitizer
 	@rm -f $(REPORTS).*
 	$(SERVERS) run env SWIFT_BACKTRACE=enable=no LD_PRELOAD=$(CURDIR)/$(TSAN_MUTEX) TSAN_OPTIONS=log_path=$(REPORTS) \
@@ -154,8 +154,9 @@ tsan: deps servers-install $(TSAN_MUTEX) ## run the tests with threads under Thr
 # find leaks. The API's layers have unsafe code only in PieceMemory, which LupinePieceTests test, and in ResponseInputStream. Leaves
 # out the suites that run only the pool and the simulation, which the fuzzer runs under AddressSanitizer. Uses a smaller quarantine
 # of freed memory than by default, because a test measures the memory in use.
-SAFE := LupineAuthenticationTests LupineCookiesTests LupineCacheTests LupineCacheStoreTests LupineTransferStoreTests LupineOriginTests \
-  LupineURLSessionTests LupineTests Alamofire4Tests LupineCommandTests LupineBenchTests TidyTests
+SAFE := LupineAuthenticationTests LupineLoginTests LupineCookiesTests LupineCacheTests LupineCacheStoreTests \
+  LupineTransferStoreTests LupineOriginTests LupineURLSessionTests LupineTests Alamofire4Tests LupineCommandTests LupineBenchTests \
+  TidyTests
 SAFE_SUITES := PoolModelTests PoolLoadTests SimulationTests
 asan: deps servers-install ## run the tests of code that uses unsafe memory under AddressSanitizer
 	@rm -f $(REPORTS).*

@@ -261,6 +261,9 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
+      name: "LupineLoginTests",
+      dependencies: ["LupineLogin", "LupineEngine", "LupineAuthentication", "LupineOrigin"], swiftSettings: strict),
+    .testTarget(
       name: "LupineCookiesTests", dependencies: ["LupineCookies", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(
       name: "LupineServerTests",
@@ -287,7 +290,7 @@ let package = Package(
     .testTarget(
       name: "LupineTests",
       dependencies: [
-        "Lupine", "LupineURLSession", "LupineCookies", "LupineFormats", "LupineAuthentication", "LupineLogin",
+        "Lupine", "LupineURLSession", "LupineCookies", "LupineFormats", "LupineAuthentication",
         "LupineEngine", "LupineOrigin", "LupineTransferStore",
         "LupineLoopback", "LupineTestSupport", "LupineURLSessionTestSupport", "LupineMainQueue", "LupineFaults",
       ],

@@ -54,3 +54,9 @@ struct AuthenticationFields: Sendable {
   static let proxy = AuthenticationFields(
     status: 407, challenge: "Proxy-Authenticate", info: "Proxy-Authentication-Info")
 }
+
+extension EngineRequest {
+  /// Whether the request is sent through a tunnel if it has an HTTP proxy. If so, the client sends the proxy's credential only with
+  /// CONNECT, not with the request.
+  var isTunneled: Bool { uri.origin.scheme == .https || needsTunnel }
+}

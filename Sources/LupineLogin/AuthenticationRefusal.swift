@@ -1,6 +1,7 @@
 // AuthenticationRefusal: the refusal of a request that may succeed with a credential, its challenges, and the verdict on a
 // response.
 
+package import LupineAuthentication
 package import LupineEngine
 
 /// The reason why a server refused a request that may succeed if the client sends it again with a credential.
@@ -26,14 +27,14 @@ package enum AuthenticationRefusal: Sendable {
   }
 }
 
-/// The challenges with which an origin or a proxy refused a request, and the object that answers them.
+/// The challenges with which an origin or a proxy refused a request.
 package struct AuthenticationQuestion: Sendable {
   /// The origin or the proxy that sent the challenges and receives the credential.
   package let party: AuthenticationParty
-  /// The challenges in the order in which they were received.
-  package let challenges: [Challenge]
-  /// The object that answers the challenges for the task.
-  package let answering: any ChallengeAnswering
+  /// The challenges that the client is able and allowed to answer, strongest first.
+  package let offers: [AuthenticationOffer]
+  /// The refused request.
+  package let request: EngineRequest
 }
 
 /// Whether a response may be delivered to the caller, according to the authentication.

@@ -3,8 +3,7 @@
 import LupineAuthentication
 import LupineEngine
 
-/// The client's side of one NTLM or Negotiate handshake with an origin or a proxy. This is a value type: its owner must guard it
-/// with a lock.
+/// The client's side of one NTLM or Negotiate handshake with an origin or a proxy.
 package struct ConnectionHandshake: Sendable {
   private enum Machine: Sendable {
     case ntlm(NTLMHandshake)
@@ -23,24 +22,22 @@ package struct ConnectionHandshake: Sendable {
     case unable(String)
   }
 
-  let scheme: AuthenticationOffer.Scheme
-  private let party: AuthenticationParty
-  private let credential: PasswordCredential
+  let login: Login
   private var machine: Machine
 
-  /// Creates a handshake with the scheme and the credential of `key`. Returns nil for Basic and Digest, which have no handshake.
-  init?(_ key: AuthenticatedConnections.Key) {
-    switch key.scheme {
+  /// Creates a handshake with the scheme and the credential of `login`. Returns nil for Basic and Digest, which have no handshake.
+  init?(_ login: Login) {
+    switch login.scheme {
     case .ntlm: machine = .ntlm(NTLMHandshake())
     case .negotiate: machine = .negotiate(nil)
     case .basic, .digest: return nil
     }
-    (scheme, party, credential) = (key.scheme, key.party, key.credential)
+    self.login = login
   }
 
   /// Whether the request with the handshake's first message is sent without its content. True for NTLM, whose first message never
   /// completes the handshake.
-  var announcesFirst: Bool { scheme == .ntlm }
+  var announcesFirst: Bool { login.scheme == .ntlm }
 
   /// Returns the value of the Authorization or Proxy-Authorization field with the handshake's first message. With Negotiate, the
   /// call may block.
@@ -56,7 +53,7 @@ package struct ConnectionHandshake: Sendable {
     case .negotiate:
       let context: any SecurityContext
       do throws(SecurityContextError) {
-        context = try sources.context(party.host, binding)
+        context = try sources.context(login.party.host, binding)
       } catch {
         throw .unable(error.description)
       }
@@ -80,7 +77,8 @@ package struct ConnectionHandshake: Sendable {
     case .ntlm(var handshake):
       defer { machine = .ntlm(handshake) }
       let parameters = NTLMHandshake.Context(
-        credential: credential, host: party.host, binding: binding, time: sources.time(), nonce: sources.bytes())
+        credential: login.credential, host: login.party.host, binding: binding, time: sources.time(),
+        nonce: sources.bytes())
       do throws(NTLMError) {
         return Self.value("NTLM", try handshake.answer(token, with: parameters))
       } catch {
@@ -102,7 +100,7 @@ package struct ConnectionHandshake: Sendable {
   /// - Parameter token: The token in the response's WWW-Authenticate or Proxy-Authenticate field, or nil if there is none.
   mutating func finish(_ token: [UInt8]?) throws(Failure) {
     guard case .negotiate(var handshake?) = machine else { return }
-    if token == nil, case .proxy = party { return }
+    if token == nil, case .proxy = login.party { return }
     defer { machine = .negotiate(handshake) }
     do {
       try handshake.finish(token)

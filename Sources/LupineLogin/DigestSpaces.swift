@@ -6,17 +6,9 @@ import LupineEngine
 
 /// The Digest authentications of one session, with the protection spaces in which later requests use them.
 struct DigestSpaces: Sendable {
-  /// Identifies a Digest authentication by its origin or proxy, its realm and its credential. Requests with different credentials
-  /// never share an authentication.
-  struct Key: Sendable, Hashable {
-    let party: AuthenticationParty
-    let realm: String
-    let credential: PasswordCredential
-  }
-
-  /// The Digest credentials for one request, and the key of the authentication that computed them.
+  /// The Digest credentials for one request, and the login that computed them.
   struct Use: Sendable {
-    let key: Key
+    let login: Login
     let proof: DigestProof
     /// The number of the authentication, which no other authentication of the session has.
     let number: UInt64
@@ -53,7 +45,8 @@ struct DigestSpaces: Sendable {
     var lastUse: Int
   }
 
-  private var authentications: [Key: Authentication] = [:]
+  /// The authentications by login. Requests with different credentials never share an authentication.
+  private var authentications: [Login: Authentication] = [:]
   private var histories: [AuthenticationParty: PartyHistory] = [:]
   private var useCount = 0
   private var lastNumber: UInt64 = 0
@@ -71,26 +64,26 @@ struct DigestSpaces: Sendable {
   mutating func answer(
     _ challenge: DigestChallenge, with credential: PasswordCredential, to request: CoveredRequest
   ) throws(DigestSession.Failure) -> Use {
-    let key = Key(party: request.party, realm: challenge.realm, credential: credential)
-    var session = try self.session(challenge, for: key)
+    let login = Login(party: request.party, scheme: .digest, realm: challenge.realm, credential: credential)
+    var session = try self.session(challenge, for: login)
     let proof = try session.proof(for: request)
-    let number = keep(session, for: key)
-    record(challenge, of: key.party)
-    return Use(key: key, proof: proof, number: number)
+    let number = keep(session, for: login)
+    record(challenge, of: login.party)
+    return Use(login: login, proof: proof, number: number)
   }
 
-  /// Starts the Digest authentication `key` with a server's challenge, or renews it. Afterward, `proof(with:for:)` returns
+  /// Starts the Digest authentication of `login` with a server's challenge, or renews it. Afterward, `proof(with:for:)` returns
   /// credentials for requests. Returns false if OpenSSL's configuration forbids the hash function.
-  mutating func begin(_ challenge: DigestChallenge, for key: Key) -> Bool {
-    guard let session = try? session(challenge, for: key) else { return false }
-    keep(session, for: key)
-    record(challenge, of: key.party)
+  mutating func begin(_ challenge: DigestChallenge, for login: Login) -> Bool {
+    guard let session = try? session(challenge, for: login) else { return false }
+    keep(session, for: login)
+    record(challenge, of: login.party)
     return true
   }
 
-  private func session(_ challenge: DigestChallenge, for key: Key) throws(DigestSession.Failure) -> DigestSession {
-    if var known = authentications[key]?.session, known.renew(with: challenge) { return known }
-    return try DigestSession(challenge, credential: key.credential)
+  private func session(_ challenge: DigestChallenge, for login: Login) throws(DigestSession.Failure) -> DigestSession {
+    if var known = authentications[login]?.session, known.renew(with: challenge) { return known }
+    return try DigestSession(challenge, credential: login.credential)
   }
 
   /// Returns whether the origin or the proxy `party` has used Digest. If it has, the client must not send it the password itself
@@ -99,17 +92,17 @@ struct DigestSpaces: Sendable {
 
   /// Returns Digest credentials to send with a request before the server challenges it. Returns nil if the request's target is
   /// outside the authentication's protection space, or if the authentication was dropped.
-  mutating func proof(with key: Key, for request: CoveredRequest) -> Use? {
-    guard var session = authentications[key]?.session, request.party == key.party,
-      session.covers(request.target, at: key.party),
+  mutating func proof(with login: Login, for request: CoveredRequest) -> Use? {
+    guard var session = authentications[login]?.session, request.party == login.party,
+      session.covers(request.target, at: login.party),
       let proof = try? session.proof(for: request)
     else { return nil }
-    return Use(key: key, proof: proof, number: keep(session, for: key))
+    return Use(login: login, proof: proof, number: keep(session, for: login))
   }
 
-  /// Returns the keys of the Digest authentications whose protection space contains `uri`, most recently used first. There may be
+  /// Returns the logins of the Digest authentications whose protection space contains `uri`, most recently used first. There may be
   /// several, because the protection spaces of different realms may overlap.
-  func keys(covering uri: URI) -> [Key] {
+  func logins(covering uri: URI) -> [Login] {
     let party = AuthenticationParty.origin(uri.origin)
     return authentications.filter { $0.key.party == party && $0.value.session.covers(uri.target, at: party) }
       .sorted { $0.value.lastUse > $1.value.lastUse }.map(\.key)
@@ -121,29 +114,29 @@ struct DigestSpaces: Sendable {
     // The content hasn't arrived yet, so an `rspauth` that covers the content can't be verified.
     let verdict = use.proof.verify(information) { nil }
     guard verdict != .forged else {
-      authentications[use.key] = nil
+      authentications[use.login] = nil
       return .forged
     }
     if let nextNonce = information.nextNonce {
-      authentications[use.key]?.session.adopt(nextNonce, announcedFor: use.proof)
+      authentications[use.login]?.session.adopt(nextNonce, announcedFor: use.proof)
     }
     return verdict
   }
 
-  /// Drops the Digest authentication `key`, because the server has refused its credential.
-  mutating func drop(_ key: Key) { authentications[key] = nil }
+  /// Drops the Digest authentication of `login`, because the server has refused its credential.
+  mutating func drop(_ login: Login) { authentications[login] = nil }
 
   /// Removes all authentications and the servers' histories. Later authentications get new numbers.
   mutating func removeAll() { (authentications, histories) = ([:], [:]) }
 
   /// Stores an authentication for later requests, and returns its number.
   @discardableResult
-  private mutating func keep(_ session: DigestSession, for key: Key) -> UInt64 {
+  private mutating func keep(_ session: DigestSession, for login: Login) -> UInt64 {
     useCount += 1
-    if authentications[key] == nil { lastNumber += 1 }
-    let number = authentications[key]?.number ?? lastNumber
-    authentications[key] = Authentication(session: session, lastUse: useCount, number: number)
-    histories[key.party]?.lastUse = useCount
+    if authentications[login] == nil { lastNumber += 1 }
+    let number = authentications[login]?.number ?? lastNumber
+    authentications[login] = Authentication(session: session, lastUse: useCount, number: number)
+    histories[login.party]?.lastUse = useCount
     if authentications.count > Self.authenticationsMax,
       let oldest = authentications.min(by: { $0.value.lastUse < $1.value.lastUse })
     {

@@ -2,16 +2,15 @@
 
 import LupineAuthentication
 import LupineEngine
-import Synchronization
 
 /// One task's authentication to the proxy of its requests.
 ///
 /// The credential is either the one that the caller chose for the proxy's challenge, or the one in the proxy's URL. Before the
 /// proxy sends a challenge, the engine sends the URL's credential preemptively with Basic.
-final class ProxyAuthentication: Sendable {
+struct ProxyAuthentication: Sendable {
   /// The additions to a request that authenticates to a proxy: a credential, and requirements on the request's connection and
   /// content.
-  struct Preparation: Sendable {
+  struct Additions: Sendable {
     var authorization: ProxyAuthorization?
     /// The group of connections that the request may use. All requests in a group have the same credential, and tunnels that were
     /// opened without a credential have a group too. Nil for forwarded requests with Basic, Digest or no credential.
@@ -20,72 +19,44 @@ final class ProxyAuthentication: Sendable {
     var isAnnouncement = false
   }
 
-  /// The credential that the task has chosen for a proxy, and the scheme that uses it.
-  private struct Choice {
-    let address: ProxyAddress
-    let scheme: AuthenticationOffer.Scheme
-    let realm: String?
-    let credential: PasswordCredential
-
-    var accepted: AuthenticatedConnections.Accepted { .init(scheme: scheme, realm: realm, credential: credential) }
-    var digest: DigestSpaces.Key? {
-      scheme == .digest ? .init(party: .proxy(address), realm: realm ?? "", credential: credential) : nil
-    }
-    var connection: AuthenticatedConnections.Key {
-      .init(party: .proxy(address), scheme: scheme, credential: credential)
-    }
-  }
-
-  private struct State {
-    var choice: Choice?
-    /// The Digest credentials that were sent with the latest forwarded request, or nil if there were none.
-    var use: DigestSpaces.Use?
-    var staleCount = 0
-    /// Whether the credential in the proxy's URL has already been tried as the answer to a challenge.
-    var hasUsedOwn = false
-    /// The number of times that the task has replaced the first handshake message for CONNECT, because another request had used the
-    /// tunnel that the previous message opened.
-    var replacementCount = 0
-  }
-
   /// The maximum number of times that one task replaces the first handshake message for CONNECT: 3, which is enough for concurrent
   /// requests. Without this limit, a proxy that keeps closing tunnels would make the client send a request forever.
   private static let replacementsMax = 3
 
-  private let session: SessionAuthentication
   private let known: KnownCredentials
-  private let state = Mutex(State())
+  /// The credential that the task has chosen for a proxy, and the scheme that uses it.
+  private var choice: Login?
+  /// The Digest credentials of the latest forwarded request.
+  private var digest = DigestAuthentication()
+  /// Whether the credential in the proxy's URL has already been tried as the answer to a challenge.
+  private var hasUsedOwn = false
+  /// The number of times that the task has replaced the first handshake message for CONNECT, because another request had used the
+  /// tunnel that the previous message opened.
+  private var replacementCount = 0
   /// The NTLM or Negotiate authentication of the connection to the proxy that the task's forwarded requests use.
-  let connection: ConnectionAuthentication
+  var connection = ConnectionAuthentication()
 
-  init(_ session: SessionAuthentication, _ known: KnownCredentials) {
-    self.session = session
-    self.known = known
-    connection = ConnectionAuthentication(session)
-  }
-
-  /// Returns whether the next call of `prepare` for this proxy may block, because it requests a Kerberos ticket.
-  func mayBlock(via proxy: Proxy) -> Bool {
-    guard let address = ProxyAddress(proxy) else { return false }
-    if let choice = state.withLock({ $0.choice }), choice.address == address { return choice.scheme == .negotiate }
-    return session.connections.withLock { $0.accepted[address]?.scheme == .negotiate }
-  }
+  init(_ known: KnownCredentials) { self.known = known }
 
   // MARK: Answers
 
-  /// Returns the challenges of a proxy's response that the client is able and allowed to answer, strongest first. `party` is the
-  /// proxy.
-  func offers(in challenges: [Challenge], from party: AuthenticationParty) -> [AuthenticationOffer] {
-    session.spaces.withLock { $0.offers(in: challenges, from: party) }
-  }
-
-  /// Answers a proxy's challenge with a credential. Returns `.stand` if `credential` is nil, `.reject` if the challenge's scheme
-  /// can't use the credential, and `.resend` otherwise.
-  func respond(
-    to offer: AuthenticationOffer, of proxy: Proxy, with credential: PasswordCredential?, for request: EngineRequest
+  /// Answers a challenge of the proxy at `address` with the credential that the caller has chosen, and uses it for later requests.
+  /// Returns `.stand` if `credential` is nil, `.reject` if the challenge's scheme can't use it, and `.resend` otherwise.
+  mutating func respond(
+    to offer: AuthenticationOffer, of address: ProxyAddress, with credential: PasswordCredential?,
+    for request: EngineRequest, _ session: inout SessionLogins
   ) -> AuthenticationAnswer {
     guard let credential else { return .stand }
-    return choose(offer, credential, proxy, for: request) ? .resend : .reject
+    guard credential.suits(offer.scheme) else { return .reject }
+    let choice = Login(party: .proxy(address), scheme: offer.scheme, realm: offer.realm, credential: credential)
+    switch offer.content {
+    case .basic: guard BasicCredentials.fieldValue(credential) != nil else { return .reject }
+    case .digest(let challenge): guard session.spaces.begin(challenge, for: choice) else { return .reject }
+    case .ntlm, .negotiate: if !request.isTunneled { connection.begin(choice, &session) }
+    }
+    self.choice = choice
+    session.isUsed = true
+    return .resend
   }
 
   /// Returns whether to send a request again after a 407 response, without asking the delegate for a credential. True if the nonce
@@ -95,220 +66,161 @@ final class ProxyAuthentication: Sendable {
   ///   - challenges: The response's challenges.
   ///   - proxy: The proxy that has sent the response.
   ///   - request: The request to send again.
-  func resends(after challenges: [Challenge], from proxy: Proxy, _ request: EngineRequest) -> Bool {
+  ///   - session: The state that the session's tasks share.
+  mutating func resends(
+    after challenges: [Challenge], from proxy: Proxy, _ request: EngineRequest, _ session: inout SessionLogins
+  ) -> Bool {
     guard let address = ProxyAddress(proxy) else { return false }
-    let choice = state.withLock { $0.choice }
-    let offers = offers(in: challenges, from: .proxy(address))
-    if let choice, choice.address == address {
-      if !Self.isTunneled(request), connection.isFor(.proxy(address)) {
-        if connection.receive(challenges: challenges) == .resend { return true }
-      } else if let key = choice.digest, renew(key, offers, request) {
+    let offers = session.spaces.offers(in: challenges, from: .proxy(address))
+    if let choice, choice.party == .proxy(address) {
+      if !request.isTunneled, connection.isFor(choice.party) {
+        if connection.receive(challenges: challenges, session.sources) == .resend { return true }
+      } else if choice.scheme == .digest, let stale = digest.renewal(of: choice, in: offers),
+        session.spaces.begin(stale, for: choice)
+      {
         return true
       }
-      session.connections.withLock { $0.forget(address) }
-      if let key = choice.digest { session.spaces.withLock { $0.drop(key) } }
-      state.withLock { $0.choice = nil }
+      session.connections.forget(address)
+      session.spaces.drop(choice)
+      self.choice = nil
     }
-    let isFirst = state.withLock { state in
-      defer { state.hasUsedOwn = true }
-      return !state.hasUsedOwn
-    }
-    guard isFirst, let own = known.proxyCredential(proxy),
+    defer { hasUsedOwn = true }
+    guard !hasUsedOwn, let own = known.proxyCredential(proxy),
       let offer = offers.first(where: { known.proxySchemes.contains($0.scheme) && own.suits($0.scheme) }),
       // If Basic was sent preemptively, the proxy has already refused it.
       offer.scheme != .basic || !known.sendsProxyCredentialFirst
     else { return false }
-    return choose(offer, own, proxy, for: request)
+    return respond(to: offer, of: address, with: own, for: request, &session) == .resend
   }
 
   /// Called when a request couldn't open a tunnel, because the first message of its handshake opens only one tunnel and has already
   /// been used. Returns whether to prepare the request again with a new message.
-  func needsAnotherMessage(_ request: EngineRequest, via proxy: Proxy) -> Bool {
-    state.withLock { state in
-      guard Self.isTunneled(request), let choice = state.choice, choice.scheme == .negotiate,
-        choice.address == ProxyAddress(proxy), state.replacementCount < Self.replacementsMax
-      else { return false }
-      state.replacementCount += 1
-      return true
-    }
-  }
-
-  private func renew(_ key: DigestSpaces.Key, _ offers: [AuthenticationOffer], _ request: EngineRequest) -> Bool {
-    let isAllowed = state.withLock { state in
-      state.staleCount += 1
-      return state.staleCount <= TaskAuthentication.staleNoncesMax
-    }
-    let stale = offers.lazy.compactMap(\.digest).first { $0.isStale && $0.realm == key.realm }
-    guard isAllowed, let stale else { return false }
-    return session.spaces.withLock { $0.begin(stale, for: key) }
-  }
-
-  private func choose(
-    _ offer: AuthenticationOffer, _ credential: PasswordCredential, _ proxy: Proxy, for request: EngineRequest
-  ) -> Bool {
-    guard let address = ProxyAddress(proxy), credential.suits(offer.scheme) else { return false }
-    let choice = Choice(
-      address: address, scheme: offer.scheme, realm: offer.realm, credential: credential)
-    switch offer.content {
-    case .basic: guard BasicCredentials.fieldValue(credential) != nil else { return false }
-    case .digest(let challenge):
-      guard let key = choice.digest, session.spaces.withLock({ $0.begin(challenge, for: key) }) else { return false }
-    case .ntlm, .negotiate: if !Self.isTunneled(request) { connection.begin(choice.connection) }
-    }
-    state.withLock { $0.choice = choice }
-    session.noteUse()
+  mutating func needsAnotherMessage(_ request: EngineRequest, via proxy: Proxy) -> Bool {
+    guard request.isTunneled, let choice, choice.scheme == .negotiate,
+      choice.party == ProxyAddress(proxy).map({ .proxy($0) }), replacementCount < Self.replacementsMax
+    else { return false }
+    replacementCount += 1
     return true
   }
 
   // MARK: Requests
 
-  /// Returns what to add to the next request through this proxy: the credential that the task has chosen for the proxy, or one that
-  /// the proxy has accepted earlier and that is still permitted.
+  /// Returns what to add to the next request through this proxy: the credential that the task has chosen for the proxy, or one of
+  /// the `permitted` logins that the proxy has accepted earlier.
   ///
-  /// If there is neither, returns nil, and the engine sends the credential in the proxy's URL. If the engine must not send that
+  /// If there is neither, adds nothing, and the engine sends the credential in the proxy's URL. If the engine must not send that
   /// credential, returns additions that prevent it.
-  func prepare(_ request: EngineRequest, via proxy: Proxy) throws(ConnectionHandshake.Failure) -> Preparation? {
-    state.withLock { $0.use = nil }
-    guard let address = ProxyAddress(proxy) else { return nil }
-    if let choice = choice(for: proxy, address, request) {
-      let prepared = Self.isTunneled(request) ? try tunnel(choice, request) : try forward(choice, request)
-      // If the task has no credential for the proxy, these additions prevent the engine from sending the password in the proxy's
-      // URL instead.
-      return prepared ?? Self.withoutCredential(request)
-    }
+  mutating func prepare(
+    _ request: EngineRequest, via proxy: Proxy, permitted: [Login], _ session: inout SessionLogins
+  ) -> PreparationStep<Additions> {
+    digest.use = nil
+    guard let address = ProxyAddress(proxy) else { return .add(nil) }
     let party = AuthenticationParty.proxy(address)
-    let isBasicDangerous = !party.isProtected && session.spaces.withLock { $0.hasUsedDigest(party) }
-    let isWithheld = !known.sendsProxyCredentialFirst && proxy.user != nil
-    return isBasicDangerous || isWithheld ? Self.withoutCredential(request) : nil
+    guard let choice = choose(at: party, request, permitted, &session) else {
+      let isBasicDangerous = !party.isProtected && session.spaces.hasUsedDigest(party)
+      let isWithheld = !known.sendsProxyCredentialFirst && proxy.user != nil
+      return .add(isBasicDangerous || isWithheld ? Self.withoutCredential(request) : nil)
+    }
+    let group = request.isTunneled ? session.connections.tunnelGroup(choice.ofConnection) : nil
+    var value: String?
+    switch choice.scheme {
+    case .basic: value = BasicCredentials.fieldValue(choice.credential)
+    case .digest:
+      let use = session.proof(of: choice, for: request)
+      // In a tunnel, the head of the response comes from the origin.
+      if !request.isTunneled { digest.use = use }
+      value = use?.proof.fieldValue
+    case .ntlm, .negotiate:
+      if request.isTunneled {
+        if let handshake = ConnectionHandshake(choice.ofConnection) { return .start(handshake, nil) }
+      } else if connection.isFor(party) {
+        return Self.additions(connection.prepare(isPassedOn: true, certificate: nil, &session), to: request)
+      }
+    }
+    let authorization = value.map { ProxyAuthorization($0) }
+    return .add(authorization.map { Additions(authorization: $0, group: group) } ?? Self.withoutCredential(request))
+  }
+
+  /// Called with a handshake that `prepare` has started, and with its first message. Returns what to add to the request.
+  mutating func started(
+    _ handshake: ConnectionHandshake, _ message: Result<String, ConnectionHandshake.Failure>,
+    for request: EngineRequest,
+    _ session: inout SessionLogins
+  ) -> PreparationStep<Additions> {
+    guard request.isTunneled else { return Self.additions(connection.started(handshake, message), to: request) }
+    switch message {
+    case .success(let value):
+      let authorization = TunnelHandshake.authorization(handshake, value, session.sources)
+      return .add(Additions(authorization: authorization, group: session.connections.tunnelGroup(handshake.login)))
+    case .failure(let failure): return .fail(failure)
+    }
   }
 
   /// Returns the additions that prevent the engine from sending the credential in the proxy's URL with a request. Tunnels without a
   /// credential are in a separate group, because a request that relies on the URL's credential must not use such a tunnel.
-  private static func withoutCredential(_ request: EngineRequest) -> Preparation {
-    Preparation(
-      authorization: ProxyAuthorization(nil), group: isTunneled(request) ? AuthenticatedConnections.bareGroup : nil)
+  private static func withoutCredential(_ request: EngineRequest) -> Additions {
+    Additions(
+      authorization: ProxyAuthorization(nil), group: request.isTunneled ? AuthenticatedConnections.bareGroup : nil)
   }
 
-  private func choice(for proxy: Proxy, _ address: ProxyAddress, _ request: EngineRequest) -> Choice? {
-    if let choice = state.withLock({ $0.choice }), choice.address == address { return choice }
-    guard let accepted = session.connections.withLock({ $0.accepted[address] }) else { return nil }
-    let permitted = [
-      known.credential?(.proxy(address), accepted.realm, accepted.scheme), known.proxyCredential(proxy),
-    ]
-    guard permitted.contains(accepted.credential) else { return nil }
-    let choice = Choice(
-      address: address, scheme: accepted.scheme, realm: accepted.realm, credential: accepted.credential)
-    if !Self.isTunneled(request) {
-      connection.reuse(at: .proxy(address)) { $0.credential == accepted.credential }
-    }
-    state.withLock { $0.choice = choice }
-    return choice
-  }
-
-  private func tunnel(
-    _ choice: Choice, _ request: EngineRequest
-  ) throws(ConnectionHandshake.Failure) -> Preparation? {
-    let group = session.connections.withLock { $0.tunnelGroup(choice.connection) }
-    let authorization: ProxyAuthorization?
-    switch choice.scheme {
-    case .basic: authorization = BasicCredentials.fieldValue(choice.credential).map { ProxyAuthorization($0) }
-    case .digest:
-      let covered = DigestSpaces.CoveredRequest(
-        party: .proxy(choice.address), method: "CONNECT", target: request.uri.origin.authorityForm,
-        clientNonce: session.sources.nonce()
-      ) { $0.hash([]) }
-      let use = choice.digest.flatMap { key in session.spaces.withLock { $0.proof(with: key, for: covered) } }
-      authorization = use.map { ProxyAuthorization($0.proof.fieldValue) }
-    case .ntlm, .negotiate: authorization = try TunnelHandshake.authorization(choice.connection, session.sources)
-    }
-    return authorization.map { Preparation(authorization: $0, group: group) }
-  }
-
-  private func forward(
-    _ choice: Choice, _ request: EngineRequest
-  ) throws(ConnectionHandshake.Failure) -> Preparation? {
-    switch choice.scheme {
-    case .basic:
-      return BasicCredentials.fieldValue(choice.credential).map { Preparation(authorization: ProxyAuthorization($0)) }
-    case .digest:
-      let body = request.body
-      let covered = DigestSpaces.CoveredRequest(
-        party: .proxy(choice.address), method: request.method,
-        target: request.uri.origin.description + request.uri.target, clientNonce: session.sources.nonce()
-      ) { digest in body.bytesInMemory.flatMap { digest.hash($0) } }
-      let use = choice.digest.flatMap { key in session.spaces.withLock { $0.proof(with: key, for: covered) } }
-      state.withLock { $0.use = use }
-      return use.map { Preparation(authorization: ProxyAuthorization($0.proof.fieldValue)) }
-    case .ntlm, .negotiate:
-      // The handshake may belong to another proxy, which an earlier request used.
-      guard connection.isFor(.proxy(choice.address)),
-        let prepared = try connection.prepare(isPassedOn: true, certificate: { nil })
-      else { return nil }
-      return Preparation(
+  /// Returns what to add to a forwarded request whose connection is authenticated. If there is no credential for the connection,
+  /// the additions prevent the engine from sending the password in the proxy's URL instead.
+  private static func additions(
+    _ step: PreparationStep<ConnectionAuthentication.Additions>, to request: EngineRequest
+  ) -> PreparationStep<Additions> {
+    step.map { prepared in
+      guard let prepared else { return withoutCredential(request) }
+      return Additions(
         authorization: prepared.value.map { ProxyAuthorization($0) }, group: prepared.group,
         needsOpenConnection: prepared.needsOpenConnection, isAnnouncement: prepared.isAnnouncement)
     }
+  }
+
+  private mutating func choose(
+    at party: AuthenticationParty, _ request: EngineRequest, _ permitted: [Login], _ session: inout SessionLogins
+  ) -> Login? {
+    if let choice, choice.party == party { return choice }
+    guard let accepted = permitted.first(where: { $0.party == party }) else { return nil }
+    if !request.isTunneled {
+      connection.reuse(at: party, &session) { $0.credential == accepted.credential }
+    }
+    choice = accepted
+    return accepted
   }
 
   // MARK: Responses
 
   /// Handles the head of a response other than 407, which means that the proxy has accepted the credential. Returns the response's
   /// effect on the authentication.
-  func receive(
-    _ head: ResponseHead, to request: EngineRequest, via proxy: Proxy
+  mutating func receive(
+    _ head: ResponseHead, to request: EngineRequest, via proxy: Proxy, _ session: inout SessionLogins
   ) -> ConnectionAuthentication.Verdict {
-    let (choice, use) = state.withLock { ($0.choice, $0.use) }
     // After a redirect, the request may use a proxy for which the credential wasn't chosen.
-    guard let choice, choice.address == ProxyAddress(proxy) else { return .accepted }
-    session.connections.withLock { $0.note(choice.accepted, by: choice.address) }
+    guard let choice, let address = ProxyAddress(proxy), choice.party == .proxy(address) else { return .accepted }
+    session.connections.note(choice, by: address)
     // In a tunnel, the head comes from the origin instead of the proxy.
-    guard !Self.isTunneled(request) else { return .accepted }
-    if connection.isFor(.proxy(choice.address)) {
+    guard !request.isTunneled else { return .accepted }
+    if connection.isFor(choice.party) {
       return connection.receiveSuccess(challenges: head.fields.challenges(AuthenticationFields.proxy.challenge))
     }
-    guard let use, let value = head.fields.list(AuthenticationFields.proxy.info) else { return .accepted }
-    let verdict = session.spaces.withLock { $0.verify(DigestInformation(value), for: use) }
-    return verdict == .forged ? .untrusted : .accepted
-  }
-
-  /// Returns whether the request is sent through a tunnel. If it is, the client sends the proxy's credential only with CONNECT, not
-  /// with the request.
-  private static func isTunneled(_ request: EngineRequest) -> Bool {
-    request.uri.origin.scheme == .https || request.needsTunnel
+    return digest.verify(head.fields, .proxy, &session) ? .accepted : .untrusted
   }
 }
 
-/// Answers the challenges that one task receives from one proxy.
-struct ProxyAnswering: ChallengeAnswering {
-  let authentication: ProxyAuthentication
-  let proxy: Proxy
-
-  func offers(in challenges: [Challenge], from party: AuthenticationParty) -> [AuthenticationOffer] {
-    authentication.offers(in: challenges, from: party)
-  }
-
-  func respond(
-    to offer: AuthenticationOffer, with credential: PasswordCredential?, for request: EngineRequest
-  ) -> AuthenticationAnswer {
-    authentication.respond(to: offer, of: proxy, with: credential, for: request)
-  }
-}
-
-/// Creates the NTLM and Negotiate handshakes that authenticate CONNECT requests. All messages of a handshake are sent on the
-/// connection that becomes the tunnel.
+/// The NTLM and Negotiate handshakes that authenticate CONNECT requests. All messages of a handshake are sent on the connection
+/// that becomes the tunnel.
 enum TunnelHandshake {
-  /// Returns the handshake's first message for CONNECT, together with a closure that answers the proxy's responses to CONNECT. With
-  /// Negotiate, the call may block. The closure runs on an event loop (see `SecurityContext`).
+  /// Returns the handshake's first message for CONNECT, together with a closure that answers the proxy's responses to CONNECT. The
+  /// closure runs on an event loop (see `SecurityContext`).
   static func authorization(
-    _ key: AuthenticatedConnections.Key, _ sources: AuthenticationSources
-  ) throws(ConnectionHandshake.Failure) -> ProxyAuthorization? {
-    guard var first = ConnectionHandshake(key) else { return nil }
-    let value = try first.first(nil, sources)
+    _ first: ConnectionHandshake, _ value: String, _ sources: AuthenticationSources
+  ) -> ProxyAuthorization {
+    let scheme = first.login.scheme
     // A Negotiate token is valid only once, and its security context can't continue two handshakes.
-    return ProxyAuthorization(value, isSingleUse: key.scheme == .negotiate) { [first] in
+    return ProxyAuthorization(value, isSingleUse: scheme == .negotiate) {
       var handshake = first
       return { head in
-        let token = head.fields.challenges(AuthenticationFields.proxy.challenge).token(of: key.scheme)
+        let token = head.fields.challenges(AuthenticationFields.proxy.challenge).token(of: scheme)
         return handshake.react(to: head.status, token, sources)
       }
     }

@@ -2,86 +2,69 @@
 // connections, and the credentials that proxies have accepted.
 
 import LupineAuthentication
-import LupineGSSAPI
+package import LupineEngine
 import Synchronization
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
-
-/// The state of authentication that the tasks of a session share, such as authenticated connections and Digest nonces.
+/// The authentications that the tasks of a session share, such as authenticated connections and Digest nonces, guarded by a lock.
+///
+/// A caller that holds the lock of a task may take this lock, but not the other way around.
 package final class SessionAuthentication: Sendable {
-  let spaces = Mutex(DigestSpaces())
-  let connections = Mutex(AuthenticatedConnections())
-  let sources: AuthenticationSources
+  private let logins: Mutex<SessionLogins>
   private let hasAnswered = Atomic(false)
 
   /// Creates an empty state that uses the system's clock, random numbers and GSSAPI library.
-  package convenience init() { self.init(AuthenticationSources()) }
+  package convenience init() { self.init(SessionLogins()) }
 
-  init(_ sources: AuthenticationSources) { self.sources = sources }
+  init(_ logins: SessionLogins) { self.logins = Mutex(logins) }
 
   /// Whether a task of the session has answered a challenge of a scheme that affects later requests. If false, requests need no
   /// preparation.
   package var isUsed: Bool { hasAnswered.load(ordering: .acquiring) }
 
+  /// Calls `body` with the state, under the lock.
+  package func withLock<Value: Sendable>(_ body: (inout SessionLogins) -> Value) -> Value {
+    logins.withLock { logins in
+      defer { if logins.isUsed { hasAnswered.store(true, ordering: .releasing) } }
+      return body(&logins)
+    }
+  }
+}
+
+/// The authentications that the tasks of a session share. Performs no I/O. The owner must guard this value with a lock.
+package struct SessionLogins: Sendable {
+  var spaces = DigestSpaces()
+  var connections = AuthenticatedConnections()
+  let sources: AuthenticationSources
+  /// Whether a task has answered a challenge of a scheme that affects later requests.
+  var isUsed = false
+
+  /// Creates an empty state that uses the system's clock, random numbers and GSSAPI library.
+  package init() { self.init(AuthenticationSources()) }
+
+  init(_ sources: AuthenticationSources) { self.sources = sources }
+
+  /// Returns the logins that servers have accepted and that can authenticate a request before it receives a challenge, the most
+  /// recently used ones of each kind first.
+  package func candidates(for request: EngineRequest, via proxy: Proxy?) -> [Login] {
+    let accepted = proxy.flatMap { ProxyAddress($0) }.flatMap { connections.accepted[$0] }
+    // A request that answers a challenge has its Digest credentials already.
+    let proofs = request.fields.contains("Authorization") ? [] : spaces.logins(covering: request.uri)
+    return proofs + connections.logins(at: .origin(request.uri.origin)) + (accepted.map { [$0] } ?? [])
+  }
+
   /// Removes all credentials that origins and proxies have accepted, and no longer uses the connections that they authenticated.
-  package func removeAll() {
-    spaces.withLock { $0.removeAll() }
-    connections.withLock { $0.removeAll() }
-  }
-
-  /// Records that a task has answered a challenge of a scheme that affects later requests. `isUsed` is true from then on.
-  func noteUse() { hasAnswered.store(true, ordering: .releasing) }
-}
-
-/// The sources of random bytes, time and GSSAPI security contexts. Tests replace them.
-struct AuthenticationSources: Sendable {
-  /// Returns a new random client nonce (`cnonce`) for Digest authentication.
-  var nonce: @Sendable () -> String = {
-    (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }.joined()
-  }
-  /// Returns 8 random bytes for the client's NTLM nonce.
-  var bytes: @Sendable () -> [UInt8] = {
-    var generator = SystemRandomNumberGenerator()
-    return (0..<8).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-  }
-  /// Returns the current time in units of 100 ns since 1601, as NTLM uses it.
-  var time: @Sendable () -> UInt64 = {
-    // There are 11,644,473,600 s between 1601 and 1970.
-    var now = timespec()
-    clock_gettime(CLOCK_REALTIME, &now)
-    return UInt64(max(0, now.tv_sec + 11_644_473_600)) * 10_000_000 + UInt64(now.tv_nsec / 100)
-  }
-  /// Creates a GSSAPI security context for the service HTTP on a host. The call may block.
-  var context: @Sendable (String, ChannelBinding?) throws(SecurityContextError) -> any SecurityContext = {
-    (host, binding) throws(SecurityContextError) in
-    try GSSAPIContext(host: host, binding: binding, library: try .loaded())
+  package mutating func removeAll() {
+    spaces.removeAll()
+    connections.removeAll()
   }
 }
 
-/// The authenticated connections of a session, and the credentials that proxies have accepted. Performs no I/O. The owner must
-/// guard this value with a lock.
+/// The authenticated connections of a session, and the credentials that proxies have accepted. The logins that identify
+/// connections and tunnels have no realm.
 ///
 /// Each authenticated connection is in its own group of the engine's connection pool, and the group's number identifies it. A
 /// number is never reused.
 struct AuthenticatedConnections: Sendable {
-  /// A credential for one origin or proxy, with the authentication scheme that uses it.
-  struct Key: Sendable, Hashable {
-    let party: AuthenticationParty
-    let scheme: AuthenticationOffer.Scheme
-    let credential: PasswordCredential
-  }
-
-  /// A credential that a proxy has accepted, with the authentication scheme and the realm.
-  struct Accepted: Sendable, Hashable {
-    let scheme: AuthenticationOffer.Scheme
-    let realm: String?
-    let credential: PasswordCredential
-  }
-
   /// The maximum number of idle authenticated connections that are stored for later requests: 64. Beyond this limit, the oldest
   /// connection isn't used again, and closes when it times out.
   static let idleMax = 64
@@ -93,9 +76,9 @@ struct AuthenticatedConnections: Sendable {
   static let bareGroup: UInt64 = 0
 
   private var lastGroup = Self.bareGroup
-  private var idle: [(key: Key, group: UInt64)] = []
-  private var tunnels: [Key: UInt64] = [:]
-  private(set) var accepted: [ProxyAddress: Accepted] = [:]
+  private var idle: [(login: Login, group: UInt64)] = []
+  private var tunnels: [Login: UInt64] = [:]
+  private(set) var accepted: [ProxyAddress: Login] = [:]
 
   /// Returns the number of a new group of the connection pool, which has no connections yet.
   mutating func newGroup() -> UInt64 {
@@ -103,36 +86,36 @@ struct AuthenticatedConnections: Sendable {
     return lastGroup
   }
 
-  /// Returns the number of the pool group for tunnels that were opened with the credential `key`. Creates the group if necessary.
-  mutating func tunnelGroup(_ key: Key) -> UInt64 {
-    if let group = tunnels[key] { return group }
+  /// Returns the number of the pool group for tunnels that were opened with `login`. Creates the group if necessary.
+  mutating func tunnelGroup(_ login: Login) -> UInt64 {
+    if let group = tunnels[login] { return group }
     if tunnels.count >= Self.tunnelsMax { tunnels.removeAll() }
     let group = newGroup()
-    tunnels[key] = group
+    tunnels[login] = group
     return group
   }
 
-  /// Returns the group of the most recently used idle connection that the credential `key` has authenticated, or nil if there is
-  /// none. No other request can use the connection until the caller calls `putBack`.
-  mutating func take(_ key: Key) -> UInt64? {
-    idle.lastIndex { $0.key == key }.map { idle.remove(at: $0).group }
+  /// Returns the group of the most recently used idle connection that `login` has authenticated, or nil if there is none. No other
+  /// request can use the connection until the caller calls `putBack`.
+  mutating func take(_ login: Login) -> UInt64? {
+    idle.lastIndex { $0.login == login }.map { idle.remove(at: $0).group }
   }
 
   /// Makes the authenticated connection in `group` available to later requests again.
-  mutating func putBack(_ group: UInt64, _ key: Key) {
-    idle.append((key, group))
+  mutating func putBack(_ group: UInt64, _ login: Login) {
+    idle.append((login, group))
     if idle.count > Self.idleMax { idle.removeFirst() }
   }
 
-  /// Returns the credentials that have an idle authenticated connection to `party`, most recently used first.
-  func credentials(at party: AuthenticationParty) -> [Key] {
-    idle.reversed().map(\.key).filter { $0.party == party }
+  /// Returns the logins that have an idle authenticated connection to `party`, most recently used first.
+  func logins(at party: AuthenticationParty) -> [Login] {
+    idle.reversed().map(\.login).filter { $0.party == party }
   }
 
-  /// Records that a proxy has accepted a credential. Later tasks send the credential to this proxy without waiting for a challenge.
-  mutating func note(_ credential: Accepted, by proxy: ProxyAddress) {
+  /// Records that a proxy has accepted a login. Later tasks send its credential to this proxy without waiting for a challenge.
+  mutating func note(_ login: Login, by proxy: ProxyAddress) {
     if accepted.count >= Self.tunnelsMax, accepted[proxy] == nil { accepted.removeAll() }
-    accepted[proxy] = credential
+    accepted[proxy] = login
   }
 
   /// Removes all credentials and their connections. The numbers of their groups aren't used again.
@@ -140,13 +123,4 @@ struct AuthenticatedConnections: Sendable {
 
   /// Removes the accepted credential of a proxy, because the proxy has refused it.
   mutating func forget(_ proxy: ProxyAddress) { accepted[proxy] = nil }
-}
-
-/// A type-erased security context. Forwards its calls to the context that it wraps.
-struct AnySecurityContext: SecurityContext {
-  private var base: any SecurityContext
-
-  init(_ base: any SecurityContext) { self.base = base }
-
-  mutating func step(_ token: [UInt8]?) throws(SecurityContextError) -> SecurityContextStep { try base.step(token) }
 }

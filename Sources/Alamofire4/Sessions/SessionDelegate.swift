@@ -102,9 +102,7 @@ open class SessionDelegate: SessionDelegateClosures, URLSessionDataDelegate, URL
     }
     // A server that has rejected the credential would reject it again.
     guard challenge.previousFailureCount == 0 else { return completionHandler(.rejectProtectionSpace, nil) }
-    // If a redirect leads to another origin, that origin must not receive the credential.
-    let isOwn = task.originalRequest?.url.map(challenge.protectionSpace.isAt) ?? false
-    guard isOwn, let credential = request.taskDelegate.credential else {
+    guard let credential = request.credential(for: challenge.protectionSpace, of: task) else {
       return completionHandler(.performDefaultHandling, nil)
     }
     completionHandler(.useCredential, credential)
@@ -288,6 +286,24 @@ extension SessionDelegate: URLSessionStreamDelegate {}
 
 /// Defers the restoration of earlier processes' background tasks until the manager has set the trust policies.
 extension SessionDelegate: DeferredRestoration {}
+
+extension SessionDelegate: CredentialDelegate {
+  package func credential(of task: URLSessionTask, for space: URLProtectionSpace) -> URLCredential? {
+    // A closure or a subclass may answer the challenge in another way.
+    guard type(of: self) == SessionDelegate.self, taskDidReceiveChallengeWithCompletion == nil,
+      taskDidReceiveChallenge == nil
+    else { return nil }
+    return self[task]?.credential(for: space, of: task)
+  }
+}
+
+extension Request {
+  /// Returns the credential of `authenticate(usingCredential:)` if the protection space is at the request's own origin. If a
+  /// redirect leads to another origin, that origin must not receive the credential.
+  fileprivate func credential(for space: URLProtectionSpace, of task: URLSessionTask) -> URLCredential? {
+    task.originalRequest?.url.map(space.isAt) == true ? taskDelegate.credential : nil
+  }
+}
 
 extension SessionDelegate: SelectiveTrustDelegate {
   package static var mayDecideOnTrust: Bool { true }

@@ -67,11 +67,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) {
     monitors?.urlSession(session, task: task, didReceive: challenge)
-    // The credential is sent only once, because a server that has rejected it would reject it again.
+    // The credential answers only one challenge, because a server that has rejected it would reject it again.
     guard challenge.previousFailureCount == 0 else { return completionHandler(.rejectProtectionSpace, nil) }
-    // If a redirect leads to another origin, that origin must not receive the credential.
-    let isOwn = task.originalRequest?.url.map(challenge.protectionSpace.isAt) ?? false
-    guard isOwn, let credential = task.request?.credential else {
+    guard let credential = task.request?.credential(for: challenge.protectionSpace, of: task) else {
       return completionHandler(.performDefaultHandling, nil)
     }
     completionHandler(.useCredential, credential)
@@ -241,6 +239,21 @@ extension SessionDelegate: DeferredRestoration {}
 extension SessionDelegate: SelectiveTrustDelegate {
   package static var mayDecideOnTrust: Bool { false }
   package var decidesOnTrust: Bool { false }
+}
+
+extension SessionDelegate: CredentialDelegate {
+  package func credential(of task: URLSessionTask, for space: URLProtectionSpace) -> URLCredential? {
+    // A subclass may answer the challenge in another way.
+    isSubclass ? nil : task.request?.credential(for: space, of: task)
+  }
+}
+
+extension Request {
+  /// Returns the credential of `authenticate(with:)` if the protection space is at the request's own origin. If a redirect leads to
+  /// another origin, that origin must not receive the credential.
+  fileprivate func credential(for space: URLProtectionSpace, of task: URLSessionTask) -> URLCredential? {
+    task.originalRequest?.url.map(space.isAt) == true ? credential : nil
+  }
 }
 
 extension SessionDelegate: SelectiveDataDelegate {

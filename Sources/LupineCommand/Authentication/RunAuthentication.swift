@@ -37,13 +37,15 @@ final class RunAuthentication: Sendable {
     var hosts: Set<String> = []
     /// The server's certificate in DER from the latest TLS connection, or nil before the first TLS connection.
     var certificate: [UInt8]?
+    var task: TaskAuthentication
+    var session = SessionLogins()
   }
 
   private let options: Options
   private let netrc: Netrc?
   private let upload: Upload
-  private let transfer: TransferAuthentication
-  private let state = Mutex(State())
+  private let known: KnownCredentials
+  private let state: Mutex<State>
 
   /// Creates the authentication of one run of the command. Throws a `CommandError` with the code `.unreadableInput` if the netrc
   /// file can't be read or parsed.
@@ -58,7 +60,8 @@ final class RunAuthentication: Sendable {
     }
     known.proxySchemes = schemes.all
     known.sendsProxyCredentialFirst = schemes.sendsPasswordFirst
-    transfer = TransferAuthentication(SessionAuthentication(), known)
+    self.known = known
+    state = Mutex(State(task: TaskAuthentication(known)))
   }
 
   // MARK: Requests
@@ -118,28 +121,36 @@ final class RunAuthentication: Sendable {
   private func add(_ credential: PasswordCredential, to request: inout EngineRequest, via proxy: Proxy?) {
     let schemes = options.schemes
     let (origin, credential) = (request.uri.origin, schemes.credential(credential))
-    var isSpent = false
-    if schemes.sendsPasswordFirst {
+    let sendsPassword = schemes.sendsPasswordFirst
+    // NTLM's first message needs no challenge, and is sent without the body.
+    let beginsNTLM = schemes.all == [.ntlm] && (origin.scheme == .https || proxy?.scheme.speaksHTTP != true)
+    if sendsPassword {
       let login = "\(credential.user):\(credential.password)"
       request.setAuthorization(BasicCredentials.fieldValue(userPass: Array(login.utf8)))
-      isSpent = true
-    } else if schemes.all == [.ntlm], origin.scheme == .https || proxy?.scheme.speaksHTTP != true {
-      // NTLM's first message needs no challenge, and is sent without the body.
-      isSpent = transfer.begin(.ntlm, with: credential, at: origin)
     }
-    state.withLock { [isSpent] in $0.login = Login(origin: origin, credential: credential, isSpent: isSpent) }
+    state.withLock { state in
+      let hasBegun =
+        !sendsPassword && beginsNTLM && state.task.begin(.ntlm, with: credential, at: origin, &state.session)
+      state.login = Login(origin: origin, credential: credential, isSpent: sendsPassword || hasBegun)
+    }
   }
 
   /// Returns the request with its credentials and the requirements on its connection. May block while Kerberos requests a ticket.
   func prepare(_ request: EngineRequest, via proxy: Proxy?) throws(CommandError) -> EngineRequest {
-    var request = request
-    let certificate = state.withLock { $0.certificate }
-    do throws(ConnectionHandshake.Failure) {
-      try transfer.prepare(&request, via: proxy) { certificate }
-    } catch {
-      throw Self.failure(error.explanation, request)
+    var preparation = state.withLock { state in
+      let permitted = state.session.candidates(for: request, via: proxy).filter { known.permits($0, via: proxy) }
+      return state.task.prepare(
+        request, via: proxy, permitted: permitted, certificate: state.certificate, &state.session)
     }
-    return request
+    while true {
+      switch preparation {
+      case .send(let prepared, _): return prepared
+      case .fail(let failure): throw Self.failure(failure.explanation, request)
+      case .start(let handshake):
+        let started = handshake.run()
+        preparation = state.withLock { $0.task.prepare(started, &$0.session) }
+      }
+    }
   }
 
   /// Stores the server's certificate from the TLS connection of an exchange. NTLM and Negotiate compute their channel bindings from
@@ -153,7 +164,7 @@ final class RunAuthentication: Sendable {
 
   /// Decides whether to send the request again after a response. `request` is the request before `prepare` changed it.
   func decide(_ head: ResponseHead, to request: EngineRequest, via proxy: Proxy?) -> Decision {
-    switch transfer.verdict(on: head) {
+    switch state.withLock({ $0.task.verdict(on: head, &$0.session) }) {
     case .trusted: break
     case .resend: return resend(request)
     case .untrusted: return .fail(Self.failure(ConnectionHandshake.Failure.serverIsUnproven.explanation, request))
@@ -169,24 +180,21 @@ final class RunAuthentication: Sendable {
   }
 
   private func answer(_ refusal: AuthenticationRefusal, _ request: EngineRequest, _ proxy: Proxy?) -> Decision {
-    var next = request
-    switch transfer.continuation(after: refusal, request, via: proxy) {
-    case .authorize(let value)?:
-      next.setAuthorization(value)
-      return resend(next)
-    case .resend?: return resend(request)
-    case nil: break
+    let reaction = state.withLock { $0.task.reaction(to: refusal, request, via: proxy, &$0.session) }
+    switch reaction {
+    case .authorize(let value): return resend(request, authorizedBy: value)
+    case .resend: return resend(request)
+    case .ask(let question): return answer(question)
+    case .stand: return .accept
     }
-    guard let question = transfer.question(of: refusal, request, via: proxy),
-      let credential = spend(for: question.party)
-    else { return .accept }
-    let offers = question.answering.offers(in: question.challenges, from: question.party)
-    for offer in offers where options.schemes.all.contains(offer.scheme) {
-      switch question.answering.respond(to: offer, with: credential, for: request) {
-      case .authorize(let value):
-        next.setAuthorization(value)
-        return resend(next)
-      case .resend: return resend(request)
+  }
+
+  private func answer(_ question: AuthenticationQuestion) -> Decision {
+    guard let credential = spend(for: question.party) else { return .accept }
+    for offer in question.offers where options.schemes.all.contains(offer.scheme) {
+      switch state.withLock({ $0.task.respond(to: offer, of: question, with: credential, &$0.session) }) {
+      case .authorize(let value): return resend(question.request, authorizedBy: value)
+      case .resend: return resend(question.request)
       case .reject: continue
       case .stand: return .accept
       }
@@ -202,6 +210,12 @@ final class RunAuthentication: Sendable {
       state.login?.isSpent = true
       return login.credential
     }
+  }
+
+  private func resend(_ request: EngineRequest, authorizedBy value: String) -> Decision {
+    var next = request
+    next.setAuthorization(value)
+    return resend(next)
   }
 
   private func resend(_ request: EngineRequest) -> Decision {

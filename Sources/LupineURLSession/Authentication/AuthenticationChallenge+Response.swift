@@ -13,30 +13,28 @@ extension URLAuthenticationChallenge {
   ///
   /// The delegate receives one challenge for each offered scheme, until it accepts one. Schemes for which the session has a
   /// credential, in the request's URL or as a default in `storage`, come first, as on Apple's systems. Within each group, stronger
-  /// schemes come first. If the response names no realm, the challenge's realm is the host. If `answering` is nil, the session
-  /// doesn't send the delegate's credential.
+  /// schemes come first. If the response names no realm, the challenge's realm is the host.
   ///
   /// The URL's login is proposed first. After the party has refused it, the default credential in `storage` is proposed.
   ///
   /// - Parameters:
-  ///   - challenges: The challenges in the response's WWW-Authenticate or Proxy-Authenticate fields.
-  ///   - party: The origin or the proxy that has sent the response.
+  ///   - question: The offered schemes, the server that offers them, and the refused request.
   ///   - rejectedCount: The number of offered schemes that the delegate has already rejected. They are skipped.
   ///   - previousFailureCount: The number of credentials that the party has refused for this request.
   ///   - storage: The session's credential storage. Nil if the session has none.
   ///   - response: The 401 or 407 response, which the delegate finds in `failureResponse`.
-  ///   - answering: The task's authentication, which adds the delegate's credential to a request, and the request to send again.
+  ///   - respond: Called with the delegate's credential, or with nil if it has no password. Returns how the session continues.
   convenience init?(
-    _ challenges: [Challenge], from party: AuthenticationParty, rejectedCount: Int = 0, previousFailureCount: Int,
+    _ question: AuthenticationQuestion, rejectedCount: Int = 0, previousFailureCount: Int,
     storage: URLCredentialStorage?, response: HTTPURLResponse?,
-    answering: (task: any ChallengeAnswering, request: EngineRequest)?
+    respond: @escaping @Sendable (AuthenticationOffer, PasswordCredential?) -> AuthenticationAnswer
   ) {
-    let offers = answering?.task.offers(in: challenges, from: party) ?? AuthenticationOffer.ranked(challenges)
+    let party = question.party
     func space(_ offer: AuthenticationOffer) -> URLProtectionSpace {
       party.space(realm: offer.realm, method: offer.scheme.authenticationMethod)
     }
-    let proposals = offers.map { offer in
-      let login = answering?.request.login(for: offer.scheme, of: party)
+    let proposals = question.offers.map { offer in
+      let login = question.request.login(for: offer.scheme, of: party)
       let stored = storage?.defaultCredential(for: space(offer))
       return (offer: offer, credentials: [login, stored?.isLogin(login) == true ? nil : stored].compactMap { $0 })
     }
@@ -47,7 +45,12 @@ extension URLAuthenticationChallenge {
       proposedCredential: credentials.dropFirst(previousFailureCount).first ?? credentials.last,
       proposalCount: credentials.count, previousFailureCount: previousFailureCount, failureResponse: response
     ) { credential in
-      answering.map { $0.task.respond(to: offer, with: credential, for: $0.request) } ?? .stand
+      switch respond(offer, PasswordCredential(credential)) {
+      case .authorize(let value): .authorize(value)
+      case .resend: .resend
+      case .reject: .reject
+      case .stand: .stand
+      }
     }
   }
 

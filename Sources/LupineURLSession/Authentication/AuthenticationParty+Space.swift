@@ -20,6 +20,11 @@ extension AuthenticationParty {
   }
 }
 
+extension Login {
+  /// The protection space in which the credential is valid.
+  var space: URLProtectionSpace { party.space(realm: realm, method: scheme.authenticationMethod) }
+}
+
 extension AuthenticationOffer.Scheme {
   /// Foundation's name of this authentication scheme, such as `NSURLAuthenticationMethodHTTPBasic`.
   var authenticationMethod: String {

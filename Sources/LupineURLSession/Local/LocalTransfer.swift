@@ -31,18 +31,11 @@ final class LocalTransfer: TaskTransfer {
     var phase = Phase.unopened
     /// Whether the transfer is performing a step: opening the content, reading and delivering a piece, or ending.
     var isBusy = false
-    var isSuspended = false
-    /// The highest value of `change` that was passed to `setSuspended`. Calls with a lower value are outdated and have no effect.
-    var latestChange = 0
-    var isCancelled = false
+    var demand = TransferDemand()
     /// The number of bytes that the transfer may deliver before the receive window is extended. Nil if the transfer has no receive
     /// window: then it reads each piece when the observer has returned from the previous one.
     var windowRemaining: Int?
-    var response: URLResponse?
-    var receivedByteCount: Int64 = 0
-    var startDate: Date?
-    var responseDate: Date?
-    var endDate: Date?
+    var delivered = DeliveredResponse()
   }
 
   let currentRequest: URLRequest
@@ -76,21 +69,17 @@ final class LocalTransfer: TaskTransfer {
   // MARK: Events from the task
 
   func send() {
-    state.withLock { $0.startDate = Date() }
+    state.withLock { $0.delivered.start() }
     advance()
   }
 
   func cancel() {
-    state.withLock { $0.isCancelled = true }
+    state.withLock { $0.demand.cancel() }
     advance()
   }
 
   func setSuspended(_ isSuspended: Bool, change: Int) {
-    state.withLock { state in
-      guard change > state.latestChange else { return }
-      (state.isSuspended, state.latestChange) = (isSuspended, change)
-    }
-    advance()
+    if state.withLock({ $0.demand.setSuspended(isSuspended, change: change) }) { advance() }
   }
 
   func setStreamingObserver(_ observer: any TransferObserver) {
@@ -106,9 +95,9 @@ final class LocalTransfer: TaskTransfer {
     advance()
   }
 
-  var response: URLResponse? { state.withLock { $0.response } }
+  var response: URLResponse? { state.withLock { $0.delivered.response } }
   var httpResponse: HTTPURLResponse? { nil }
-  var receivedByteCount: Int64 { state.withLock { $0.receivedByteCount } }
+  var receivedByteCount: Int64 { state.withLock { $0.delivered.receivedByteCount } }
   var sentByteCount: Int64 { 0 }
   var bodyByteCount: UInt64? { 0 }
 
@@ -118,7 +107,7 @@ final class LocalTransfer: TaskTransfer {
   /// deciding whether to accept the content, and while the receive window is exhausted.
   private func advance() {
     let step = state.withLock { state -> Step? in
-      guard !state.isBusy, state.startDate != nil, let step = nextStep(state) else { return nil }
+      guard !state.isBusy, state.delivered.hasStarted, let step = nextStep(state) else { return nil }
       state.isBusy = true
       return step
     }
@@ -131,13 +120,13 @@ final class LocalTransfer: TaskTransfer {
   }
 
   private func nextStep(_ state: State) -> Step? {
-    if state.isCancelled { return .end }
+    if state.demand.isCanceled { return .end }
     switch state.phase {
     case .ended: return .end
     case .deciding: return nil
-    case .unopened: return state.isSuspended ? nil : .open
+    case .unopened: return state.demand.isSuspended ? nil : .open
     case .reading:
-      guard !state.isSuspended else { return nil }
+      guard !state.demand.isSuspended else { return nil }
       guard let windowRemaining = state.windowRemaining, let windowBytes else { return .read(countMax: .max) }
       // Waits until half of the receive window is free. If one read followed each extension, the pieces would become smaller and
       // smaller.
@@ -149,7 +138,7 @@ final class LocalTransfer: TaskTransfer {
   /// step.
   private func endStep(_ change: (inout State) -> Void = { _ in }) {
     state.withLock { state in
-      if !state.isCancelled { change(&state) }
+      if !state.demand.isCanceled { change(&state) }
       state.isBusy = false
     }
     advance()
@@ -186,8 +175,8 @@ final class LocalTransfer: TaskTransfer {
 
   private func present(_ response: URLResponse) {
     let observer = state.withLock { state in
-      (state.response, state.responseDate) = (response, Date())
-      return state.isCancelled ? nil : state.observer
+      state.delivered.receive(response)
+      return state.demand.isCanceled ? nil : state.observer
     }
     guard let observer, observer.decidesOnResponse else { return endStep { $0.phase = .reading } }
     // The step ends before the observer decides, so that a cancellation doesn't have to wait for the decision.
@@ -204,9 +193,9 @@ final class LocalTransfer: TaskTransfer {
 
   private func deliver(_ piece: Data, isLast: Bool) {
     let observer = state.withLock { state -> (any TransferObserver)? in
-      guard !state.isCancelled, !piece.isEmpty else { return nil }
+      guard !state.demand.isCanceled, !piece.isEmpty else { return nil }
       state.windowRemaining? -= piece.count
-      state.receivedByteCount += Int64(piece.count)
+      state.delivered.receivedByteCount += Int64(piece.count)
       return state.observer
     }
     observer?.transfer(didReceive: piece)
@@ -216,27 +205,14 @@ final class LocalTransfer: TaskTransfer {
   private func end() {
     content.withLock { $0 = nil }
     let (observer, error) = state.withLock { state -> ((any TransferObserver)?, URLError?) in
-      state.endDate = Date()
+      state.delivered.end()
       let error: URLError? = if case .ended(let error) = state.phase { error } else { nil }
-      return (state.observer.take(), error ?? (state.isCancelled ? URLError(.cancelled) : nil))
+      return (state.observer.take(), error ?? (state.demand.isCanceled ? URLError(.cancelled) : nil))
     }
     observer?.transferDidEnd(error)
   }
 
   // MARK: Metrics
 
-  /// The values from which the task creates its metrics: one transaction without a connection, or no transaction if the transfer
-  /// wasn't started.
-  var measurements: URLSessionTaskMetrics.Values {
-    let state = state.withLock { $0 }
-    let start = state.startDate ?? Date()
-    let transaction = URLSessionTaskTransactionMetrics(
-      request: currentRequest, response: state.response, fetchStartDate: state.startDate,
-      responseStartDate: state.responseDate, responseEndDate: state.responseDate == nil ? nil : state.endDate,
-      countOfResponseBodyBytesReceived: state.receivedByteCount,
-      countOfResponseBodyBytesAfterDecoding: state.receivedByteCount)
-    return URLSessionTaskMetrics.Values(
-      transactionMetrics: state.startDate == nil ? [] : [transaction],
-      taskInterval: DateInterval(start: start, end: max(start, state.endDate ?? start)), redirectCount: 0)
-  }
+  var measurements: URLSessionTaskMetrics.Values { state.withLock { $0.delivered }.measurements(of: currentRequest) }
 }

@@ -51,16 +51,9 @@ final class ProtocolTransfer: TaskTransfer {
     var isDelivering = false
     /// Whether the transfer waits for the task's answer to an event, such as a redirect.
     var isWaiting = false
-    var isSuspended = false
-    /// The highest value of `change` that was passed to `setSuspended`. Calls with a lower value are outdated and have no effect.
-    var latestChange = 0
-    var isCancelled = false
-    var response: URLResponse?
+    var demand = TransferDemand()
+    var delivered = DeliveredResponse()
     var failure: (any Error)?
-    var receivedByteCount: Int64 = 0
-    var startDate: Date?
-    var responseDate: Date?
-    var endDate: Date?
 
     var successor: (any TaskTransfer)? { if case .redirected(let next) = phase { next } else { nil } }
     var isOver: Bool { if case .ended = phase { true } else { successor != nil } }
@@ -68,8 +61,8 @@ final class ProtocolTransfer: TaskTransfer {
     /// Removes and returns the next event to deliver to the task. Returns nil if no event can be delivered now.
     mutating func takeEvent() -> Event? {
       if isOver { return nil }
-      if isCancelled { return .end(URLError(.cancelled)) }
-      guard !isSuspended, !isWaiting, !events.isEmpty else { return nil }
+      if demand.isCanceled { return .end(URLError(.cancelled)) }
+      guard !demand.isSuspended, !isWaiting, !events.isEmpty else { return nil }
       return events.removeFirst()
     }
   }
@@ -106,7 +99,7 @@ final class ProtocolTransfer: TaskTransfer {
 
   func send() {
     let (task, awaitsStream) = state.withLock { state in
-      state.startDate = Date()
+      state.delivered.start()
       return (state.task, state.awaitsStream)
     }
     guard awaitsStream, let task else { return load() }
@@ -135,7 +128,7 @@ final class ProtocolTransfer: TaskTransfer {
   private func load() {
     let client = ProtocolClient(self)
     loading.async {
-      let (task, request) = self.state.withLock { ($0.isCancelled ? nil : $0.task, $0.request) }
+      let (task, request) = self.state.withLock { ($0.demand.isCanceled ? nil : $0.task, $0.request) }
       guard let task else { return }
       task.protocolRequest = request
       let loader = Loader(urlProtocol: self.type.init(task: task, cachedResponse: nil, client: client))
@@ -146,7 +139,7 @@ final class ProtocolTransfer: TaskTransfer {
 
   func cancel() {
     let successor = state.withLock { state in
-      state.isCancelled = true
+      state.demand.cancel()
       return state.successor
     }
     if let successor { successor.cancel() } else { advance() }
@@ -154,7 +147,7 @@ final class ProtocolTransfer: TaskTransfer {
 
   func setSuspended(_ isSuspended: Bool, change: Int) {
     let successor = state.withLock { state in
-      if change > state.latestChange { (state.isSuspended, state.latestChange) = (isSuspended, change) }
+      _ = state.demand.setSuspended(isSuspended, change: change)
       return state.successor
     }
     if let successor { successor.setSuspended(isSuspended, change: change) } else { advance() }
@@ -177,12 +170,12 @@ final class ProtocolTransfer: TaskTransfer {
     return successor?.currentRequest ?? request
   }
   var response: URLResponse? {
-    let (successor, response) = state.withLock { ($0.successor, $0.response) }
+    let (successor, response) = state.withLock { ($0.successor, $0.delivered.response) }
     return successor?.response ?? response
   }
   var httpResponse: HTTPURLResponse? { response as? HTTPURLResponse }
   var receivedByteCount: Int64 {
-    let (successor, count) = state.withLock { ($0.successor, $0.receivedByteCount) }
+    let (successor, count) = state.withLock { ($0.successor, $0.delivered.receivedByteCount) }
     return successor?.receivedByteCount ?? count
   }
   var sentByteCount: Int64 { state.withLock { $0.successor }?.sentByteCount ?? 0 }
@@ -242,14 +235,14 @@ final class ProtocolTransfer: TaskTransfer {
   }
 
   private func deliver(_ event: Event) {
-    guard let task = state.withLock({ $0.isCancelled ? nil : $0.task }) else {
+    guard let task = state.withLock({ $0.demand.isCanceled ? nil : $0.task }) else {
       return complete(URLError(.cancelled))
     }
     switch event {
     case .response(let response): present(response, to: task)
     case .body(let data):
       guard !data.isEmpty else { return }
-      state.withLock { $0.receivedByteCount += Int64(data.count) }
+      state.withLock { $0.delivered.receivedByteCount += Int64(data.count) }
       task.transfer(didReceive: data)
     case .redirect(let redirect): ask(redirect, of: task)
     case .challenge(let challenge): ask(challenge, of: task)
@@ -263,13 +256,13 @@ final class ProtocolTransfer: TaskTransfer {
     let isFirst = state.withLock { state in
       guard case .unanswered = state.phase else { return false }
       state.phase = .answered
-      (state.response, state.responseDate) = (response, Date())
+      state.delivered.receive(response)
       return true
     }
     guard isFirst, task.decidesOnResponse else { return false }
     state.withLock { $0.isWaiting = true }
     task.transfer(didReceive: response) { isWanted in
-      self.answer { if !isWanted { $0.isCancelled = true } }
+      self.answer { if !isWanted { $0.demand.cancel() } }
     }
     return true
   }
@@ -304,7 +297,7 @@ final class ProtocolTransfer: TaskTransfer {
   /// response instead. Until the state is consistent again, the transfer counts as waiting, so that no other event is delivered.
   private func follow(_ chosen: URLRequest?, _ redirect: Redirect, _ head: HTTPURLResponse) {
     let (answered, sent) = state.withLock { state -> (URLSessionTask?, URLRequest) in
-      guard state.isWaiting, !state.isCancelled else { return (nil, state.request) }
+      guard state.isWaiting, !state.demand.isCanceled else { return (nil, state.request) }
       return (state.task, state.request)
     }
     guard let task = answered else { return }
@@ -319,14 +312,14 @@ final class ProtocolTransfer: TaskTransfer {
     let limited = task.redirectRule.limited(chosen, after: redirect.request)
     do {
       let next = try task.makeTransfer(afterRedirectTo: limited, from: sent, history)
-      let (isSuspended, change, isCancelled) = state.withLock { state in
+      let demand = state.withLock { state in
         state.phase = .redirected(next)
         (state.task, state.events, state.earlyParts, state.isWaiting) = (nil, [], [], false)
-        return (state.isSuspended, state.latestChange, state.isCancelled)
+        return state.demand
       }
       stop()
-      if isSuspended { next.setSuspended(true, change: change) }
-      if isCancelled { next.cancel() }
+      if demand.isSuspended { next.setSuspended(true, change: demand.latestChange) }
+      if demand.isCanceled { next.cancel() }
       next.send()
     } catch {
       complete(error)
@@ -358,7 +351,7 @@ final class ProtocolTransfer: TaskTransfer {
       }
       state.phase = .ended
       (state.events, state.earlyParts) = ([], [])
-      state.endDate = Date()
+      state.delivered.end()
       state.failure = error
       return state.task.take()
     }
@@ -384,15 +377,7 @@ final class ProtocolTransfer: TaskTransfer {
   /// a connection for the URL protocol's response and, after a redirect, the transactions of the next transfer.
   var measurements: URLSessionTaskMetrics.Values {
     let state = state.withLock { $0 }
-    let start = state.startDate ?? Date()
-    let transaction = URLSessionTaskTransactionMetrics(
-      request: state.request, response: state.response, fetchStartDate: state.startDate,
-      responseStartDate: state.responseDate, responseEndDate: state.responseDate == nil ? nil : state.endDate,
-      countOfResponseBodyBytesReceived: state.receivedByteCount,
-      countOfResponseBodyBytesAfterDecoding: state.receivedByteCount)
-    let own = URLSessionTaskMetrics.Values(
-      transactionMetrics: state.startDate == nil ? [] : [transaction],
-      taskInterval: DateInterval(start: start, end: max(start, state.endDate ?? start)), redirectCount: 0)
+    let own = state.delivered.measurements(of: state.request)
     let all = state.successor.map { own.redirected(to: $0.measurements) } ?? own
     return predecessor.map { $0.measurements.redirected(to: all) } ?? all
   }

@@ -11,6 +11,8 @@ package final class EngineClient: CacheUpstream, Sendable {
   let settings: URLSessionConfiguration.Snapshot
   /// The authentication state that all tasks of the session share.
   let authentication = SessionAuthentication()
+  /// The credentials that tasks may send without asking the delegate.
+  let knownCredentials: KnownCredentials
   /// The object through which the session uses its cache. Nil if the session has no cache.
   let cache: SessionCache?
   /// The client certificates that the session's delegates have chosen for origins.
@@ -55,6 +57,7 @@ package final class EngineClient: CacheUpstream, Sendable {
     }
     self.settings = settings
     self.iterations = iterations
+    knownCredentials = KnownCredentials(settings.credentialStorage)
     let isIsolated = settings.engine.hasOwnTrustOrRoute
     cache = settings.cache.current.map { SessionCache($0.stores, isIsolated: isIsolated) }
     var fields = settings.additionalFields ?? Fields()

@@ -32,7 +32,7 @@ extension URLSession {
       }
     }
     client.identities.removeAll()
-    client.authentication.removeAll()
+    client.authentication.withLock { $0.removeAll() }
     client.settings.cache.current?.removeAllCachedResponses()
   }
 }

@@ -277,6 +277,13 @@ package protocol SelectiveDataDelegate: URLSessionDataDelegate {
   func urlSession(drain task: URLSessionDataTask, completion: @escaping @Sendable () -> Void)
 }
 
+/// A session's delegate that answers challenges with a credential that is known before them.
+package protocol CredentialDelegate: URLSessionDelegate {
+  /// Returns the credential with which the delegate always answers the first challenge for a protection space. Returns nil if there
+  /// is none, or if the delegate may decide otherwise. Called on any thread.
+  func credential(of task: URLSessionTask, for space: URLProtectionSpace) -> URLCredential?
+}
+
 /// A session's delegate that states whether it decides about the certificates of servers. If it doesn't, TLS handshakes don't wait
 /// for the delegate.
 package protocol SelectiveTrustDelegate: URLSessionDelegate {

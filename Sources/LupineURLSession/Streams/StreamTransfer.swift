@@ -35,7 +35,7 @@ final class StreamTransfer: TaskTransfer, StreamSink {
     var handle: StreamHandle?
     var writer: BodyWriter?
     var metrics: ExchangeMetrics?
-    var latestChange = 0
+    var demand = TransferDemand()
     var receivedByteCount: Int64 = 0
     var sentByteCount: Int64 = 0
   }
@@ -99,9 +99,7 @@ final class StreamTransfer: TaskTransfer, StreamSink {
 
   func setSuspended(_ isSuspended: Bool, change: Int) {
     perform { guarded in
-      guard change > guarded.latestChange else { return [] }
-      guarded.latestChange = change
-      return guarded.state.setSuspended(isSuspended)
+      guarded.demand.setSuspended(isSuspended, change: change) ? guarded.state.setSuspended(isSuspended) : []
     }
   }
 

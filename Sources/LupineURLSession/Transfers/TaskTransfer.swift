@@ -57,6 +57,7 @@ extension TransferObserver {
   func transferAwaitsNetwork() {}
   func transfer(isHandedOverTo request: URLRequest, redirectCount count: Int) {}
   func isAnsweredByProtocol(_ request: URLRequest) -> Bool { false }
+  func credential(for space: URLProtectionSpace) -> URLCredential? { nil }
 }
 
 /// An object that receives a transfer's events and makes decisions for the transfer. `URLSessionTask` conforms to this protocol.
@@ -70,6 +71,9 @@ protocol TransferObserver: AnyObject, Sendable {
   func transfer(
     isRedirectedTo request: URLRequest, by response: HTTPURLResponse,
     answer: @escaping @Sendable (URLRequest?) -> Void)
+  /// Returns the credential with which the observer would answer the first challenge for a protection space, or nil if it isn't
+  /// known before the challenge. Called on any thread.
+  func credential(for space: URLProtectionSpace) -> URLCredential?
   /// Called when a server or a proxy requires a credential. The observer must call `answer` with its decision about the challenge.
   func transfer(
     isAskedFor challenge: URLAuthenticationChallenge,

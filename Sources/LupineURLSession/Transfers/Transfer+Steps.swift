@@ -47,22 +47,42 @@ extension Transfer {
   }
 
   private func authenticate(_ unauthorized: TransferState.Unauthorized, _ observer: any TransferObserver) {
-    let request = unauthorized.request
-    let proxy = client.proxy(for: request)
-    if unauthorized.rejectedCount == 0,
-      let continuation = authentication.continuation(after: unauthorized.cause, request, via: proxy)
-    {
-      return ask { question in self.apply { $0.answered(question, TransferState.Answer(continuation)) } }
-    }
-    guard
-      let challenge = authentication.challenge(of: unauthorized, via: proxy, storage: client.settings.credentialStorage)
-    else {
-      return leave(unauthorized, observer)
-    }
-    ask { question in
-      observer.transfer(isAskedFor: challenge) { outcome in
-        self.apply { $0.answered(question, TransferState.Answer(outcome, to: unauthorized)) }
+    let proxy = client.proxy(for: unauthorized.request)
+    switch reaction(to: unauthorized, via: proxy) {
+    case .authorize(let value): ask { question in apply { $0.answered(question, .reauthorize(value)) } }
+    case .resend: ask { question in apply { $0.answered(question, .resend(isAttempt: false)) } }
+    case .stand: leave(unauthorized, observer)
+    case .ask(let asked):
+      guard let challenge = challenge(asked, unauthorized) else { return leave(unauthorized, observer) }
+      ask { question in
+        observer.transfer(isAskedFor: challenge) { outcome in
+          self.apply { $0.answered(question, TransferState.Answer(outcome, to: unauthorized)) }
+        }
       }
+    }
+  }
+
+  private func reaction(
+    to refusal: TransferState.Unauthorized, via proxy: Proxy?
+  ) -> TaskAuthentication.Reaction {
+    withAuthentication { task, session, _ in
+      if refusal.rejectedCount == 0 { return task.reaction(to: refusal.cause, refusal.request, via: proxy, &session) }
+      return task.question(of: refusal.cause, refusal.request, via: proxy, session).map { .ask($0) } ?? .stand
+    }
+  }
+
+  /// Returns the challenge to pass to the delegate after a 401 or 407 response, or nil if the response offers no known scheme.
+  private func challenge(
+    _ question: AuthenticationQuestion, _ refusal: TransferState.Unauthorized
+  ) -> URLAuthenticationChallenge? {
+    // A challenge that the delegate keeps doesn't retain the transfer.
+    URLAuthenticationChallenge(
+      question, rejectedCount: refusal.rejectedCount, previousFailureCount: refusal.failureCount,
+      storage: client.settings.credentialStorage, response: refusal.response
+    ) { [weak self] offer, credential in
+      self?.withAuthentication { task, session, _ in
+        task.respond(to: offer, of: question, with: credential, &session)
+      } ?? .stand
     }
   }
 
@@ -103,8 +123,10 @@ extension Transfer {
 
   private func end(_ error: URLError?, _ observer: any TransferObserver) {
     // The values are released outside the lock, because their deinitializers may call any code.
-    let (released, authentication) = guarded.withLock { ($0.release(), $0.authentication) }
-    authentication?.end()
+    let released = guarded.withLock { guarded in
+      if !guarded.authentication.isEmpty { client.authentication.withLock { guarded.authentication[0].end(&$0) } }
+      return guarded.release()
+    }
     observer.transferDidEnd(error)
     _ = released
   }
@@ -171,14 +193,6 @@ extension TransferState.Answer {
       case .reject: refusal.map { .reject($0) } ?? .present
       case .stand: refusal?.failure.map { .fail(URLError($0, url: refusal?.response?.url)) } ?? .present
       case .cancel: .refuse
-      }
-  }
-
-  fileprivate init(_ continuation: TransferAuthentication.Continuation) {
-    self =
-      switch continuation {
-      case .authorize(let value): .reauthorize(value)
-      case .resend: .resend(isAttempt: false)
       }
   }
 

@@ -1,6 +1,7 @@
 // Transfer: executes the decisions of a `TransferState`, on the engine and on the session's queue.
 
 import Foundation
+import LupineAuthentication
 import LupineEngine
 import LupineLogin
 import Synchronization
@@ -26,13 +27,17 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     /// The object that receives the transfer's events, usually the task. Nil after the transfer has ended. The observer retains the
     /// transfer, so the transfer must release the observer to end the retain cycle.
     var observer: (any TransferObserver)?
-    /// The authentication state of the task. Nil until it is first used.
-    var authentication: TransferAuthentication?
+    /// The authentication of the task. Empty until it is first used. This is an array because an optional would take more memory in
+    /// each transfer.
+    var authentication: [TaskAuthentication] = []
     /// The wait for a network, which ends when it is released. Nil if the transfer isn't waiting for a network.
     var wait: PathWait?
 
     /// Removes and returns the objects that the transfer doesn't need after its end. The caller must release them outside the lock.
-    mutating func release() -> some Sendable { (observer.take(), handle.take(), wait.take(), state.takeBody()) }
+    mutating func release() -> some Sendable {
+      defer { authentication = [] }
+      return (observer.take(), handle.take(), wait.take(), state.takeBody(), authentication)
+    }
   }
 
   let client: EngineClient
@@ -150,7 +155,10 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
   }
 
   private func verdict(on head: ResponseHead) -> ResponseVerdict {
-    guarded.withLock { $0.authentication }?.verdict(on: head) ?? .trusted
+    guarded.withLock { guarded in
+      if guarded.authentication.isEmpty { return .trusted }
+      return client.authentication.withLock { guarded.authentication[0].verdict(on: head, &$0) }
+    }
   }
 
   private func storeCookies(of head: ResponseHead) {
@@ -268,33 +276,50 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
         submission.request, submission.exchange, handlesCookies: submission.handlesCookies,
         cachePolicy: submission.cachePolicy)
     }
-    let proxy = client.proxy(for: submission.request)
-    if authentication.mayBlock(via: proxy) {
-      DispatchQueue.global().async { [submission] in self.submitAuthenticated(submission, via: proxy) }
-    } else {
-      submitAuthenticated(submission, via: proxy)
+    let request = submission.request
+    let proxy = client.proxy(for: request)
+    let permitted = permittedLogins(for: request, via: proxy)
+    let preparation = withAuthentication { task, session, state in
+      task.prepare(request, via: proxy, permitted: permitted, certificate: state.latestCertificate, &session)
+    }
+    submit(submission, preparation)
+  }
+
+  /// Returns the logins that the task may send with a request before a challenge. Calls the session's credential storage.
+  private func permittedLogins(for request: EngineRequest, via proxy: Proxy?) -> [Login] {
+    let candidates = client.authentication.withLock { $0.candidates(for: request, via: proxy) }
+    if candidates.isEmpty { return [] }
+    let observer = guarded.withLock { $0.observer }
+    return candidates.filter { login in
+      // The answer to a challenge takes precedence over the storage's credential.
+      if login.scheme == .digest, case .origin = login.party, let own = observer?.credential(for: login.space) {
+        return PasswordCredential(own) == login.credential
+      }
+      return client.knownCredentials.permits(login, via: proxy)
     }
   }
 
-  private func submitAuthenticated(_ submission: TransferState.Submission, via proxy: Proxy?) {
-    var request = submission.request
-    do throws(ConnectionHandshake.Failure) {
-      try authentication.prepare(&request, via: proxy, certificate: { self.latestCertificate })
-    } catch {
-      let url = guarded.withLock { $0.state.urlRequest.url }
-      return apply { $0.submissionFailed(URLError(error, at: url)) }
+  private func submit(_ submission: TransferState.Submission, _ preparation: TaskAuthentication.Preparation) {
+    switch preparation {
+    case .send(let request, let digest):
+      submit(
+        request, submission.exchange, handlesCookies: submission.handlesCookies, cachePolicy: submission.cachePolicy,
+        digest: digest)
+    case .start(let handshake) where handshake.mayBlock:
+      DispatchQueue.global().async { self.submit(submission, after: handshake) }
+    case .start(let handshake): submit(submission, after: handshake)
+    case .fail(let failure): apply { $0.submissionFailed(URLError(failure, at: $0.urlRequest.url)) }
     }
-    submit(
-      request, submission.exchange, handlesCookies: submission.handlesCookies, cachePolicy: submission.cachePolicy)
   }
 
-  /// The DER-encoded server certificate of the transfer's latest exchange over TLS. Nil if there was no exchange over TLS.
-  private var latestCertificate: [UInt8]? {
-    guarded.withLock { $0.state.metrics.last { $0.tls != nil }?.tls }?.certificateChain.first
+  private func submit(_ submission: TransferState.Submission, after handshake: TaskAuthentication.HandshakeStart) {
+    let started = handshake.run()
+    submit(submission, withAuthentication { task, session, _ in task.prepare(started, &session) })
   }
 
   private func submit(
-    _ request: consuming EngineRequest, _ exchange: Int, handlesCookies: Bool, cachePolicy: URLRequest.CachePolicy?
+    _ request: consuming EngineRequest, _ exchange: Int, handlesCookies: Bool, cachePolicy: URLRequest.CachePolicy?,
+    digest: UInt64? = nil
   ) {
     do throws(URLError) {
       if handlesCookies { client.addCookies(to: &request) }
@@ -304,7 +329,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
       // A request that authenticates a connection must be sent to the server, even if the cache could answer the request.
       if let cache, request.connectionDemand == nil {
         let answer = cache.answer(
-          to: request, from: currentRequest, digest: digestAuthentication(of: request), through: client,
+          to: request, from: currentRequest, digest: digest, through: client,
           windowBytes: windowBytes, receiver: self)
         switch answer {
         case .send: break
@@ -326,12 +351,6 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     }
   }
 
-  /// Returns the number of the session's Digest authentication that has computed the request's Authorization field, or nil.
-  private func digestAuthentication(of request: EngineRequest) -> UInt64? {
-    guard client.authentication.isUsed else { return nil }
-    return guarded.withLock { $0.authentication }?.digestAuthentication(of: request)
-  }
-
   /// Stores the handle of an exchange, and executes the commands, such as a cancellation, that were given before the handle
   /// existed. Has no effect if the exchange has already ended.
   private func keep(_ handle: TransferHandle, of exchange: Int) {
@@ -343,13 +362,14 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     for action in actions { perform(action, handle) }
   }
 
-  /// The authentication state of the task. It is created on first use, because most tasks don't need it.
-  var authentication: TransferAuthentication {
+  /// Passes an event to the task's authentication, and returns its answer. The authentication is created on first use, because most
+  /// tasks don't need it.
+  func withAuthentication<Answer: Sendable>(
+    _ event: (inout TaskAuthentication, inout SessionLogins, TransferState) -> Answer
+  ) -> Answer {
     guarded.withLock { guarded in
-      if let authentication = guarded.authentication { return authentication }
-      let new = TransferAuthentication(client.authentication, storage: client.settings.credentialStorage)
-      guarded.authentication = new
-      return new
+      if guarded.authentication.isEmpty { guarded.authentication = [TaskAuthentication(client.knownCredentials)] }
+      return client.authentication.withLock { event(&guarded.authentication[0], &$0, guarded.state) }
     }
   }
 }
@@ -358,4 +378,9 @@ extension Data {
   /// The same bytes with indices that start at 0, as delivered data must have. The data of a whole body has them already, so that it
   /// isn't copied.
   fileprivate var zeroBased: Data { startIndex == 0 ? self : Data(self) }
+}
+
+extension TransferState {
+  /// The DER-encoded server certificate of the transfer's latest exchange over TLS. Nil if there was no exchange over TLS.
+  fileprivate var latestCertificate: [UInt8]? { metrics.last { $0.tls != nil }?.tls?.certificateChain.first }
 }

@@ -42,7 +42,7 @@ extension TransferState {
   /// Begins a question to the observer, and returns the question's number. Returns nil if the transfer was canceled, so that no
   /// answer is needed.
   mutating func ask() -> Int? {
-    guard case .received = turn, demand != .canceled else { return nil }
+    guard case .received = turn, !demand.isCanceled else { return nil }
     questionCount += 1
     turn = .asking(questionCount)
     return questionCount
@@ -58,7 +58,7 @@ extension TransferState {
   /// Returns whether an answer to the question with this number would still have an effect.
   func awaitsAnswer(to question: Int) -> Bool {
     switch turn {
-    case .asking(question), .awaiting(question): demand != .canceled
+    case .asking(question), .awaiting(question): !demand.isCanceled
     default: false
     }
   }
@@ -106,7 +106,7 @@ extension TransferState {
   }
 
   private mutating func refuse() -> [Action] {
-    demand = .canceled
+    demand.cancel()
     switch exchange {
     case .none:
       turn = .decided(.end(URLError(.cancelled)))

@@ -175,7 +175,7 @@ extension TransferState {
     switch body {
     case .superseded: return nil
     case .undecided(let redirection):
-      guard demand != .canceled, let response else { return nil }
+      guard !demand.isCanceled, let response else { return nil }
       return redirectStep(redirection, response)
     case .wanted, .discarded: break
     }
@@ -189,7 +189,7 @@ extension TransferState {
 
   private mutating func pieceStep(_ piece: Data) -> Step? {
     if case .superseded = body { return nil }
-    guard demand != .canceled else { return nil }
+    guard !demand.isCanceled else { return nil }
     receivedByteCount += Int64(piece.count)
     // The observer has processed the piece when the next step begins.
     if !isStreamed { consumedByteCount += piece.count }
@@ -198,7 +198,7 @@ extension TransferState {
 
   /// Returns the step after the end of the exchange. Called when all events before the end have been processed.
   private mutating func endStep(_ outcome: TransferBatch.Outcome) -> Step? {
-    if waitsForConnectivity, case .failure(let failure) = outcome, demand != .canceled, case .wanted = body,
+    if waitsForConnectivity, case .failure(let failure) = outcome, !demand.isCanceled, case .wanted = body,
       failure.mayBeLackOfNetwork
     {
       return waitStep(failure)
@@ -212,24 +212,24 @@ extension TransferState {
     }
     switch (body, outcome) {
     // The whole response was received before the cancellation, but it hasn't been delivered completely.
-    case (_, .success) where demand == .canceled: return end(URLError(.cancelled))
+    case (_, .success) where demand.isCanceled: return end(URLError(.cancelled))
     // In the superseded cases, a failure of the exchange is ignored, because the rest of its response isn't needed.
-    case (.superseded(.failure(let error)), _): return end(demand == .canceled ? URLError(.cancelled) : error)
+    case (.superseded(.failure(let error)), _): return end(demand.isCanceled ? URLError(.cancelled) : error)
     case (.superseded(.redirect(let next, let chosen)), _):
-      if demand == .canceled { return end(URLError(.cancelled)) }
+      if demand.isCanceled { return end(URLError(.cancelled)) }
       follow(next, chosen)
       return .submit(submission())
     case (.superseded(.handover(let request)), _):
-      if demand == .canceled { return end(URLError(.cancelled)) }
+      if demand.isCanceled { return end(URLError(.cancelled)) }
       turn = .ended
       return .handOver(request)
     case (.superseded(.replacement(let request, let urlRequest)), _):
       self.urlRequest = urlRequest
-      if demand == .canceled { return end(URLError(.cancelled)) }
+      if demand.isCanceled { return end(URLError(.cancelled)) }
       if let exchange = metrics.last { self.request = redirects.resend(request, after: exchange) }
       return .submit(submission())
     case (_, .failure(let failure)):
-      if demand != .canceled, let cause = AuthenticationRefusal(failure) {
+      if !demand.isCanceled, let cause = AuthenticationRefusal(failure) {
         return .authenticate(
           Unauthorized(
             cause: cause, request: request, response: urlRequest.url.flatMap(cause.response),
@@ -260,7 +260,7 @@ extension TransferState {
 
   private mutating func identityStep(_ authorities: [[UInt8]]) -> Step {
     exchange = .none
-    guard demand != .canceled else { return end(URLError(.cancelled)) }
+    guard !demand.isCanceled else { return end(URLError(.cancelled)) }
     return .identify(request.uri.origin, authorities: authorities)
   }
 

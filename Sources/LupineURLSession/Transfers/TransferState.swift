@@ -9,8 +9,8 @@ import LupineEngine
 ///
 /// A transfer has one exchange at a time. It receives events from the task and from the engine, and performs steps on the session's
 /// queue, one after another. While it waits for the observer's answer to a question, it performs no step and reads nothing of the
-/// response. Its state consists mainly of the exchange's state (`Exchange`), the state that the task has requested (`Demand`), and
-/// the next step on the session's queue (`Turn`).
+/// response. Its state consists mainly of the exchange's state (`Exchange`), the state that the task has requested
+/// (`TransferDemand`), and the next step on the session's queue (`Turn`).
 struct TransferState: Sendable {
   /// A command from the state machine, which the transfer executes after it has released the lock.
   enum Action: Equatable {
@@ -52,11 +52,6 @@ struct TransferState: Sendable {
   /// receives these commands in order.
   enum Flow {
     case reading, pausing, paused, resuming
-  }
-
-  /// The state that the task requests: running, suspended or canceled.
-  enum Demand {
-    case running, suspended, canceled
   }
 
   /// The handling of the current response's body.
@@ -140,9 +135,7 @@ struct TransferState: Sendable {
   var body = Body.wanted
   /// The number of body bytes that the observer has processed, but by which the receive window hasn't been extended yet.
   var consumedByteCount = 0
-  var demand = Demand.running
-  /// The highest value of `change` that was passed to `setSuspended`. Calls with a lower value are outdated and have no effect.
-  var latestChange = 0
+  var demand = TransferDemand()
   var turn = Turn.received
   /// The number of questions to the observer so far, which is also the number of the latest question.
   var questionCount = 0
@@ -192,14 +185,14 @@ struct TransferState: Sendable {
 
   /// Returns the first request to submit, or nil if the transfer has already been canceled.
   mutating func start() -> Submission? {
-    guard demand != .canceled, case .received = turn else { return nil }
+    guard !demand.isCanceled, case .received = turn else { return nil }
     return submission()
   }
 
   /// Called when the task has been canceled. Has no effect after the first call or after the end of the transfer.
   mutating func cancel() -> [Action] {
-    guard demand != .canceled, !hasEnded else { return [] }
-    demand = .canceled
+    guard !demand.isCanceled, !hasEnded else { return [] }
+    demand.cancel()
     var actions: [Action] = []
     switch exchange {
     // There is no exchange to cancel, so the transfer ends now, without waiting for an answer of the observer.
@@ -214,11 +207,7 @@ struct TransferState: Sendable {
 
   /// Called when the task has been suspended or resumed. Has no effect after a call with a higher value of `change`.
   mutating func setSuspended(_ isSuspended: Bool, change: Int) -> Action? {
-    guard change > latestChange else { return nil }
-    latestChange = change
-    guard demand != .canceled else { return nil }
-    demand = isSuspended ? .suspended : .running
-    return flowAction()
+    demand.setSuspended(isSuspended, change: change) ? flowAction() : nil
   }
 
   /// Called when the rest of the response's body isn't needed. The transfer then ends as if it had received the entire body.
@@ -248,7 +237,7 @@ struct TransferState: Sendable {
   mutating func submitted(_ number: Int) -> [Action]? {
     guard number == exchangeCount, case .submitting = exchange else { return nil }
     exchange = .active(.reading)
-    if demand == .canceled { return [.cancel] }
+    if demand.isCanceled { return [.cancel] }
     var actions: [Action] = []
     // If the body isn't streamed and a delivery is in progress, the observer may still be processing the latest piece. The
     // delivery's next step then extends the window.
@@ -307,7 +296,7 @@ struct TransferState: Sendable {
       case .received: batch.nextPart != nil
       case .decided: true
       // A canceled transfer doesn't wait for the observer's answer after its exchange has ended.
-      case .asking, .awaiting: demand == .canceled && batch.end != nil
+      case .asking, .awaiting: demand.isCanceled && batch.end != nil
       case .ended: false
       }
     }
@@ -316,7 +305,7 @@ struct TransferState: Sendable {
   /// Returns the action `pause` or `resume` if reading must be paused or resumed now. Returns nil if neither is necessary, or if
   /// another thread is already executing such an action.
   mutating func flowAction() -> Action? {
-    guard demand != .canceled, case .active(let flow) = exchange else { return nil }
+    guard !demand.isCanceled, case .active(let flow) = exchange else { return nil }
     switch (flow, isHeld) {
     case (.reading, true):
       exchange = .active(.pausing)
@@ -330,7 +319,7 @@ struct TransferState: Sendable {
 
   /// Whether reading the response must be paused, because the task is suspended or the observer hasn't answered a question yet.
   private var isHeld: Bool {
-    if case .awaiting = turn { true } else { demand == .suspended }
+    if case .awaiting = turn { true } else { demand.isSuspended }
   }
 
   private var hasEnded: Bool {

@@ -1,7 +1,6 @@
-// NTLM and Negotiate, which authenticate a connection: its group, its messages, and its end (MS-NLMP, RFC 4559).
+// NTLM, which authenticates a connection: its messages and its end (MS-NLMP). LupineLoginTests tests the states.
 
 import Foundation
-import LupineAuthentication
 import LupineEngine
 import LupineOrigin
 import LupineWire
@@ -9,7 +8,6 @@ import Synchronization
 import Testing
 
 @testable import Lupine
-@testable import LupineLogin
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct ConnectionAuthenticationTests {
@@ -26,8 +24,6 @@ import Testing
       }
     }
   }
-
-  // MARK: NTLM
 
   @Test(
     "NTLM's first message is sent without the request's body, and requests without the credential use other connections",
@@ -184,217 +180,5 @@ import Testing
         }
       }
     }
-  }
-
-  // MARK: Negotiate
-
-  /// A mock security context. It sends the token [1] and expects the server's token [9], or throws `error` if it isn't nil.
-  private struct Script: SecurityContext {
-    let isMutual: Bool
-    let error: SecurityContextError?
-    private var count = 0
-
-    init(isMutual: Bool = true, error: SecurityContextError? = nil) {
-      self.isMutual = isMutual
-      self.error = error
-    }
-
-    mutating func step(_ token: [UInt8]?) throws(SecurityContextError) -> SecurityContextStep {
-      if let error { throw error }
-      count += 1
-      if count == 1 { return .proceed([1]) }
-      guard token == [9] else { throw SecurityContextError("the token isn't the server's") }
-      return .established(nil, isMutual: isMutual)
-    }
-  }
-
-  private static let key = AuthenticatedConnections.Key(
-    party: .origin(Origin(scheme: .https, host: "h.example", port: 443)), scheme: .negotiate,
-    credential: PasswordCredential(user: "", password: ""))
-
-  private func begun(
-    _ session: SessionAuthentication, at party: AuthenticationParty = Self.key.party
-  ) -> ConnectionAuthentication {
-    let authentication = ConnectionAuthentication(session)
-    authentication.begin(.init(party: party, scheme: Self.key.scheme, credential: Self.key.credential))
-    return authentication
-  }
-
-  @Test(
-    "the client accepts a successful response to a Negotiate token only if the response proves the server's identity")
-  func mutual() throws {
-    for (isMutual, line, verdict) in [
-      (true, "Negotiate CQ==", ConnectionAuthentication.Verdict.accepted), (false, "Negotiate CQ==", .untrusted),
-      (true, "Negotiate AA==", .untrusted), (true, "Negotiate", .untrusted), (true, "", .untrusted),
-    ] {
-      let session = SessionAuthentication(
-        AuthenticationSources(context: { _, _ in Script(isMutual: isMutual) }))
-      let authentication = begun(session)
-      #expect(authentication.mayBlock)
-      let prepared = try #require(try authentication.prepare(isPassedOn: true, certificate: { nil }))
-      #expect(prepared.value == "Negotiate AQ==" && !prepared.isAnnouncement && !prepared.needsOpenConnection)
-      #expect(authentication.receiveSuccess(challenges: Challenge.parse(line)) == verdict, "\(isMutual) \(line)")
-      #expect(!authentication.mayBlock)
-      let next = try authentication.prepare(isPassedOn: true, certificate: { nil })
-      #expect((next?.group == prepared.group) == (verdict == .accepted))
-    }
-  }
-
-  @Test("after redirects to another origin and back, a request no longer uses its authenticated connection")
-  func left() throws {
-    let session = SessionAuthentication(AuthenticationSources(context: { _, _ in Script() }))
-    let task = TransferAuthentication(session, storage: nil)
-    let uris = try ["https://h.example/", "https://other.example/", "https://h.example/back"].map { try URI($0) }
-    #expect(task.begin(.negotiate, with: Self.key.credential, at: uris[0].origin))
-    var demands: [Bool] = []
-    for uri in uris {
-      var request = EngineRequest(uri: uri)
-      try task.prepare(&request, via: nil, certificate: { nil })
-      demands.append(request.connectionDemand != nil)
-      let proof = uri == uris[0] ? "Negotiate CQ==" : ""
-      #expect(
-        task.verdict(on: ResponseHead(status: 302, fields: ["WWW-Authenticate": proof], isContentDecoded: false))
-          == .trusted)
-    }
-    #expect(demands == [true, false, false])
-  }
-
-  @Test(
-    "a proxy's response may omit the Negotiate token that proves the proxy's identity, but a wrong token is refused")
-  func proxyProof() throws {
-    let address = try #require(ProxyAddress(Proxy("http://proxy.example:3128")))
-    for (line, verdict) in [
-      ("", ConnectionAuthentication.Verdict.accepted), ("Negotiate CQ==", .accepted), ("Negotiate AA==", .untrusted),
-    ] {
-      let session = SessionAuthentication(AuthenticationSources(context: { _, _ in Script(isMutual: true) }))
-      let authentication = begun(session, at: .proxy(address))
-      _ = try authentication.prepare(isPassedOn: true, certificate: { nil })
-      #expect(authentication.receiveSuccess(challenges: Challenge.parse(line)) == verdict, "\(line)")
-    }
-  }
-
-  @Test("Negotiate authentication uses the server's host name, and a channel binding to the server's certificate")
-  func binding() throws {
-    let identity = try ServerIdentity.throwaway()
-    let seen = Mutex<[String]>([])
-    let session = SessionAuthentication(
-      AuthenticationSources(context: { host, binding in
-        seen.withLock { $0.append("\(host) \(binding?.applicationData.count ?? 0)") }
-        return Script()
-      }))
-    _ = try begun(session).prepare(isPassedOn: true) { nil }
-    let lines = String(decoding: identity.authorityPEM, as: UTF8.self).split(separator: "\n")
-    let der = try #require(Data(base64Encoded: lines.dropFirst().dropLast().joined()))
-    _ = try begun(session).prepare(isPassedOn: true) { Array(der) }
-    #expect(seen.withLock { $0 } == ["h.example 0", "h.example 53"])
-  }
-
-  @Test("if the Kerberos security context can't be created, the error states the cause and the remedy")
-  func unable() throws {
-    let session = SessionAuthentication(
-      AuthenticationSources(context: { _, _ in Script(error: SecurityContextError("Install the package p.")) }))
-    let authentication = begun(session)
-    #expect(throws: ConnectionHandshake.Failure.unable("Install the package p.")) {
-      try authentication.prepare(isPassedOn: true) { nil }
-    }
-    #expect(try authentication.prepare(isPassedOn: true, certificate: { nil }) == nil)
-    let error = URLError(.unable("Install the package p."), at: URL(string: "https://h.example"))
-    #expect(error.code == .userAuthenticationRequired && error.localizedDescription.contains("the package p."))
-  }
-
-  @Test("a valid Negotiate token in a 401 ends the authentication, and an invalid token makes the authentication fail")
-  func refusedUser() throws {
-    let session = SessionAuthentication(AuthenticationSources(context: { _, _ in Script() }))
-    let authentication = begun(session)
-    _ = try authentication.prepare(isPassedOn: true) { nil }
-    #expect(authentication.receive(challenges: Challenge.parse("Negotiate CQ==")) == .refused)
-    #expect(try authentication.prepare(isPassedOn: true, certificate: { nil }) == nil)
-
-    let defective = begun(session)
-    _ = try defective.prepare(isPassedOn: true) { nil }
-    #expect(defective.receive(challenges: Challenge.parse("Negotiate AA==")) == .resend)
-    #expect(throws: ConnectionHandshake.Failure.unable("the token isn't the server's")) {
-      try defective.prepare(isPassedOn: true) { nil }
-    }
-  }
-
-  @Test(
-    "the client answers only one more challenge from a server that sends challenges after a successful authentication")
-  func endless() throws {
-    let session = SessionAuthentication(AuthenticationSources(context: { _, _ in Script() }))
-    let authentication = begun(session)
-    _ = try authentication.prepare(isPassedOn: true) { nil }
-    #expect(authentication.receiveSuccess(challenges: Challenge.parse("Negotiate CQ==")) == .accepted)
-    #expect(authentication.receive(challenges: Challenge.parse("Negotiate")) == .resend)
-    _ = try authentication.prepare(isPassedOn: true) { nil }
-    #expect(authentication.receive(challenges: Challenge.parse("Negotiate")) == .refused)
-    #expect(try authentication.prepare(isPassedOn: true, certificate: { nil }) == nil)
-  }
-
-  @Test(
-    "a task that has restarted its handshake doesn't restart it again after it has reused an authenticated connection")
-  func restartAfterReuse() throws {
-    let session = SessionAuthentication(AuthenticationSources(context: { _, _ in Script() }))
-    func establish(_ authentication: ConnectionAuthentication) throws -> ConnectionAuthentication {
-      _ = try authentication.prepare(isPassedOn: true) { nil }
-      #expect(authentication.receiveSuccess(challenges: Challenge.parse("Negotiate CQ==")) == .accepted)
-      return authentication
-    }
-    try establish(begun(session)).end()
-    let task = try establish(begun(session, at: .origin(try URI("https://other.example/").origin)))
-    #expect(task.receive(challenges: Challenge.parse("Negotiate")) == .resend)
-    task.leave(for: Self.key.party)
-    task.reuse(at: Self.key.party) { _ in true }
-    #expect(task.connectionIsMissing() && !task.isFor(Self.key.party))
-    task.begin(Self.key)
-    #expect(try establish(task).receive(challenges: Challenge.parse("Negotiate")) == .refused)
-  }
-
-  @Test(
-    "if an NTLM or Negotiate message was created but not sent, the next request starts a new handshake and connection",
-    arguments: [AuthenticationOffer.Scheme.ntlm, .negotiate])
-  func unsent(scheme: AuthenticationOffer.Scheme) throws {
-    let session = SessionAuthentication(AuthenticationSources(context: { _, _ in Script() }))
-    let task = TransferAuthentication(session, storage: nil)
-    let (uri, message) = (try URI("https://h.example/"), scheme == .ntlm ? "NTLM TlRMTVNTUAAB" : "Negotiate AQ==")
-    let credential = PasswordCredential(user: scheme == .ntlm ? "u" : "", password: "")
-    #expect(task.begin(scheme, with: credential, at: uri.origin))
-    var groups: Set<UInt64> = []
-    for _ in 0..<2 {
-      #expect(task.mayBlock(via: nil) == (scheme == .negotiate))
-      var request = EngineRequest(uri: uri, body: RequestBody("content"))
-      try task.prepare(&request, via: nil, certificate: { nil })
-      #expect(request.fields.first("Authorization")?.hasPrefix(message) == true)
-      #expect(request.body.isEmpty == (scheme == .ntlm))
-      groups.insert(try #require(request.connectionDemand?.group))
-    }
-    #expect(groups.count == 2)
-  }
-
-  @Test("later tasks with the same credential reuse an authenticated connection, unless it is in a proxy's tunnel")
-  func passedOn() throws {
-    let session = SessionAuthentication(AuthenticationSources(context: { _, _ in Script() }))
-    func group(isPassedOn: Bool) throws -> UInt64? {
-      let authentication = begun(session)
-      let prepared = try authentication.prepare(isPassedOn: isPassedOn) { nil }
-      _ = authentication.receiveSuccess(challenges: Challenge.parse("Negotiate CQ=="))
-      authentication.end()
-      return prepared?.group
-    }
-    #expect(try group(isPassedOn: false) == 1)
-    #expect(try group(isPassedOn: true) == 2)
-    #expect(try group(isPassedOn: true) == 2)
-    #expect(try group(isPassedOn: false) == 3)
-    // If the pool no longer has the group's connection, the handshake restarts in a new group.
-    let restarted = begun(session)
-    #expect(try restarted.prepare(isPassedOn: true, certificate: { nil })?.group == 2)
-    #expect(restarted.connectionIsMissing())
-    #expect(try restarted.prepare(isPassedOn: true, certificate: { nil })?.group == 4)
-    var connections = AuthenticatedConnections()
-    for number in 0...UInt64(AuthenticatedConnections.idleMax) { connections.putBack(number, Self.key) }
-    #expect(connections.credentials(at: Self.key.party).count == AuthenticatedConnections.idleMax)
-    let other = AuthenticatedConnections.Key(
-      party: Self.key.party, scheme: .negotiate, credential: PasswordCredential(user: "", password: "x"))
-    #expect(connections.take(other) == nil && connections.take(Self.key) == UInt64(AuthenticatedConnections.idleMax))
   }
 }

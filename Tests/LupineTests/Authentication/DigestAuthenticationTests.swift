@@ -27,6 +27,75 @@ import Testing
     }
   }
 
+  @Test(
+    "after the first 401, requests with the same Digest credential prove it at once, and their bodies are sent once")
+  func provenAtOnce() async throws {
+    let server = DigestServer()
+    let bodies = Recorder<String>()
+    try await withServer { request in
+      bodies.record(String(decoding: request.body, as: UTF8.self))
+      return server.reply(to: request)
+    } _: { origin in
+      try await withSession { session in
+        for path in ["/a", "/b", "/c"] {
+          let upload = session.upload(Data(path.utf8), to: origin.url + path)
+          let response = await upload.authenticate(username: "u", password: "p").serializingString().response
+          #expect(response.value == "in")
+        }
+        #expect(server.requests == ["401 /a", "200 /a", "200 /b", "200 /c"])
+        #expect(await bodies.first(4) == ["/a", "/a", "/b", "/c"])
+      }
+    }
+  }
+
+  @Test(
+    "a Digest credential isn't sent before a challenge by a request without it, with another one, or after a redirect to another origin"
+  )
+  func notPreemptive() async throws {
+    let (server, other, seen) = (DigestServer(), DigestServer(), Recorder<String>())
+    @Sendable func note(_ request: ReceivedRequest) {
+      seen.record("\(request.target) \(request.fields.first("Authorization") == nil ? "bare" : "proven")")
+    }
+    try await withServer { request in
+      note(request)
+      return other.reply(to: request)
+    } _: { elsewhere in
+      try await withServer { request in
+        note(request)
+        guard request.target == "/away" else { return server.reply(to: request) }
+        return Reply(status: 302, fields: ["Location": elsewhere.url + "/b"])
+      } _: { origin in
+        try await withSession { session in
+          for url in [origin.url, elsewhere.url] {
+            let response = await session.request(url).authenticate(username: "u", password: "p").outcome()
+            #expect(response.response?.statusCode == 200)
+          }
+          _ = await session.request(origin.url + "/none").outcome()
+          _ = await session.request(origin.url + "/wrong").authenticate(username: "u", password: "x").outcome()
+          _ = await session.request(origin.url + "/away").authenticate(username: "u", password: "p").outcome()
+          let expected = [
+            "/ bare", "/ proven", "/ bare", "/ proven", "/none bare", "/wrong bare", "/wrong proven", "/away proven",
+            "/b bare",
+          ]
+          #expect(await seen.first(expected.count) == expected)
+        }
+      }
+    }
+  }
+
+  @Test("a subclass of SessionDelegate receives the challenge of each request, although the Digest credential is known")
+  func subclass() async throws {
+    final class Delegate: SessionDelegate, @unchecked Sendable {}
+    let server = DigestServer()
+    try await withServer(server.reply) { origin in
+      let session = Session(configuration: .af.ephemeral, delegate: Delegate())
+      for _ in 0..<2 {
+        _ = await session.request(origin.url).authenticate(username: "u", password: "p").outcome()
+      }
+      #expect(server.requests == ["401 /", "200 /", "401 /", "200 /"])
+    }
+  }
+
   @Test("if the server accepts only auth-int, a body from a file isn't sent again, and the 401 is delivered")
   func unknownContent() async throws {
     let server = DigestServer(protection: "auth-int")
@@ -112,7 +181,8 @@ import Testing
           }
         }
         await monitor.queue.drain()
-        #expect(challenges.entries == Array(repeating: "0", count: 80))
+        // The first eight requests may all be sent before the session knows the protection space.
+        #expect((1...8).contains(challenges.entries.count) && challenges.entries.allSatisfy { $0 == "0" })
         #expect(server.requests.count { $0.hasPrefix("200") } == 80)
       }
     }
@@ -212,7 +282,7 @@ import Testing
             .response
         }
         #expect(await get("/").value == "in")
-        #expect(await get("/basic").value == "nothing")
+        #expect(await get("/basic").value?.hasPrefix("Digest ") == true)
         #expect(origin.requestCount == 3)
       }
     }

@@ -1,14 +1,12 @@
-// ProxyAuthenticationTests+Support: sessions through a proxy, proxies that open tunnels, and the authentication for a proxy.
+// ProxyAuthenticationTests+Support: sessions through a proxy, and proxies that open tunnels.
 
 import Foundation
-import LupineAuthentication
 import LupineEngine
 import LupineOrigin
 import Synchronization
 import Testing
 
 @testable import Lupine
-@testable import LupineLogin
 @testable import LupineURLSession
 
 extension ProxyAuthenticationTests {
@@ -64,12 +62,5 @@ extension ProxyAuthenticationTests {
 
   static func refusal(_ challenge: String) -> Reply {
     Reply(status: 407, fields: ["Proxy-Authenticate": challenge], .bytes(Array("refused".utf8)))
-  }
-}
-
-extension ProxyAuthentication {
-  /// Creates the authentication for a proxy with the credentials of a storage, as a session does.
-  convenience init(_ session: SessionAuthentication, storage: URLCredentialStorage?) {
-    self.init(session, KnownCredentials(storage))
   }
 }

@@ -1,14 +1,12 @@
 // Challenges of proxies, for forwarded requests and for CONNECT (RFC 9110 §11.7).
 
 import Foundation
-import LupineAuthentication
 import LupineEngine
 import LupineOrigin
 import Synchronization
 import Testing
 
 @testable import Lupine
-@testable import LupineLogin
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct ProxyAuthenticationTests {
@@ -117,73 +115,6 @@ import Testing
     }
   }
 
-  private static let digestChallenge = Challenge.parse("Digest realm=\"r\", nonce=\"n\", qop=\"auth\"")
-
-  private static let forgedHead = ResponseHead(
-    status: 200, fields: ["Proxy-Authentication-Info": "rspauth=\"0\""], isContentDecoded: false)
-
-  @Test(
-    "a Digest credential for one proxy isn't sent to another proxy, whose response doesn't verify the credential",
-    arguments: ["http://b.example:1", "http://a.example:2", "https://a.example:1"])
-  func otherProxy(url: String) throws {
-    let session = SessionAuthentication()
-    let authentication = ProxyAuthentication(session, storage: nil)
-    let (first, second) = (try Proxy("http://u:p@a.example:1"), try Proxy(url))
-    let request = EngineRequest(uri: try URI("http://h.example/"))
-    var isAccepted: Bool { session.connections.withLock { !$0.accepted.isEmpty } }
-    #expect(authentication.resends(after: Self.digestChallenge, from: first, request))
-    let prepared = try authentication.prepare(request, via: first)
-    #expect(prepared?.authorization?.value?.hasPrefix("Digest ") == true)
-    // After a redirect, the request uses the other proxy.
-    #expect(try authentication.prepare(request, via: second) == nil)
-    #expect(authentication.receive(Self.forgedHead, to: request, via: second) == .accepted && !isAccepted)
-    // After another redirect, the request uses the first proxy again, which sends a wrong rspauth.
-    _ = try authentication.prepare(request, via: first)
-    #expect(authentication.receive(Self.forgedHead, to: request, via: first) == .untrusted && isAccepted)
-    // The session has dropped the authentication, but still doesn't send the password of the proxy's URL with Basic.
-    let bare = try #require(try authentication.prepare(request, via: first))
-    #expect(bare.authorization != nil && bare.authorization?.value == nil)
-  }
-
-  @Test(
-    "an origin's NTLM and Negotiate are used via a forwarding proxy only if the proxy announces Session-Based-Authentication",
-    arguments: [
-      (nil, false), ("other", false), ("Session-Based-Authentication", true), ("a, session-based-authentication", true),
-    ] as [(String?, Bool)])
-  func sharedConnections(support: String?, keepsApart: Bool) throws {
-    let task = TransferAuthentication(SessionAuthentication(), storage: nil)
-    var fields: Fields = ["WWW-Authenticate": "Negotiate, NTLM, Basic realm=r"]
-    if let support { fields.append(name: "Proxy-Support", value: support) }
-    let head = ResponseHead(status: 401, fields: fields, isContentDecoded: false)
-    func schemes(_ url: String, via proxy: Proxy?) throws -> [AuthenticationOffer.Scheme] {
-      let asked = task.question(of: .response(head), EngineRequest(uri: try URI(url)), via: proxy)
-      let question = try #require(asked)
-      return question.answering.offers(in: question.challenges, from: question.party).map(\.scheme)
-    }
-    let all: [AuthenticationOffer.Scheme] = [.negotiate, .ntlm, .basic]
-    let (proxy, socks) = (try Proxy("http://p.example"), try Proxy("socks5h://p.example"))
-    #expect(try schemes("http://h.example/", via: proxy) == (keepsApart ? all : [.basic]))
-    // The proxy doesn't share a tunnel with other clients, so connection-based schemes are safe.
-    #expect(try schemes("https://h.example/", via: proxy) == all)
-    #expect(try schemes("http://h.example/", via: socks) == all)
-    #expect(try schemes("http://h.example/", via: nil) == all)
-  }
-
-  @Test(
-    "creating a request's credentials may block the thread for a Kerberos ticket only if the proxy has used Negotiate")
-  func mayBlock() throws {
-    let session = SessionAuthentication()
-    let (first, second) = (try Proxy("http://a.example:1"), try Proxy("http://b.example:1"))
-    let address = try #require(ProxyAddress(first))
-    session.connections.withLock {
-      $0.note(
-        .init(scheme: .negotiate, realm: nil, credential: PasswordCredential(user: "", password: "")), by: address)
-    }
-    let authentication = TransferAuthentication(session, storage: nil)
-    #expect(authentication.mayBlock(via: first))
-    #expect(!authentication.mayBlock(via: second) && !authentication.mayBlock(via: nil))
-  }
-
   @Test("without a proxy, a 407 from an origin isn't answered with a credential")
   func originsChallenge() async throws {
     try await withServer { _ in
@@ -251,25 +182,6 @@ import Testing
     }
   }
 
-  @Test("requests with the credential in the proxy's URL don't use a tunnel that was opened without a credential")
-  func tunnelWithoutCredential() throws {
-    let session = SessionAuthentication()
-    let proxy = try Proxy("http://u:p@a.example:1")
-    let request = EngineRequest(uri: try URI("https://h.example/"))
-    let before = ProxyAuthentication(session, storage: nil)
-    #expect(try before.prepare(request, via: proxy) == nil)
-    #expect(before.resends(after: Self.digestChallenge, from: proxy, request))
-    // Because the proxy has offered Digest, the client no longer sends the password in the clear.
-    let after = ProxyAuthentication(session, storage: nil)
-    let prepared = try #require(try after.prepare(request, via: proxy))
-    #expect(prepared.authorization != nil && prepared.authorization?.value == nil)
-    #expect(prepared.group == AuthenticatedConnections.bareGroup)
-    #expect(session.connections.withLock { $0.newGroup() } != AuthenticatedConnections.bareGroup)
-    // Each forwarded request carries the proxy's credentials, so all requests can share connections to the proxy.
-    let forwarded = try after.prepare(EngineRequest(uri: try URI("http://h.example/")), via: proxy)
-    #expect(forwarded?.authorization != nil && forwarded?.group == nil)
-  }
-
   @Test("each CONNECT request has a new Digest Proxy-Authorization field")
   func tunnelDigest() async throws {
     let server = DigestServer(usesMax: 2, isProxy: true)
@@ -320,54 +232,6 @@ import Testing
         #expect(server.messages == ["0:0", "1:1", "1:3"])
       }
     }
-  }
-
-  /// A mock security context whose handshake never ends: each step sends the token [1].
-  private struct EndlessContext: SecurityContext {
-    mutating func step(_ token: [UInt8]?) throws(SecurityContextError) -> SecurityContextStep { .proceed([1]) }
-  }
-
-  @Test(
-    "NTLM's first message may be used to open several tunnels, but a Negotiate message may be used to open only one",
-    arguments: [false, true])
-  func tunnelsWithOneMessage(isNegotiate: Bool) throws {
-    let proxy = try Proxy("http://a.example:1")
-    let address = try #require(ProxyAddress(proxy))
-    let key = AuthenticatedConnections.Key(
-      party: .proxy(address), scheme: isNegotiate ? .negotiate : .ntlm,
-      credential: PasswordCredential(user: isNegotiate ? "" : "u", password: isNegotiate ? "" : "p"))
-    let sources = AuthenticationSources(context: { _, _ in EndlessContext() })
-    let authorization = try #require(try TunnelHandshake.authorization(key, sources))
-    let claims = [authorization.claimForConnection(), authorization.claimForConnection()]
-    #expect(claims == [true, !isNegotiate])
-    let token = isNegotiate ? "Negotiate CQ==" : "NTLM \(Base64.encode(NTLMServer.challenge))"
-    let head = ResponseHead(status: 407, fields: ["Proxy-Authenticate": token], isContentDecoded: false)
-    for _ in 0..<(isNegotiate ? 1 : 2) {
-      let reaction = authorization.makeReaction?()(head)
-      guard case .send(let value) = reaction else {
-        Issue.record("The token was answered with \(String(describing: reaction)).")
-        continue
-      }
-      #expect(value.hasPrefix(isNegotiate ? "Negotiate " : "NTLM "))
-    }
-  }
-
-  @Test("a request gets a new first Negotiate message, at most three times, if another request takes its proxy tunnel")
-  func replacedMessage() throws {
-    let session = SessionAuthentication(AuthenticationSources(context: { _, _ in EndlessContext() }))
-    let authentication = ProxyAuthentication(session, storage: nil)
-    let (proxy, other) = (try Proxy("http://a.example:1"), try Proxy("http://b.example:1"))
-    let request = EngineRequest(uri: try URI("https://h.example/"))
-    let address = try #require(ProxyAddress(proxy))
-    #expect(!authentication.needsAnotherMessage(request, via: proxy))
-    let offers = authentication.offers(in: Challenge.parse("Negotiate"), from: .proxy(address))
-    let offer = try #require(offers.first)
-    let credential = PasswordCredential(user: "", password: "")
-    _ = authentication.respond(to: offer, of: proxy, with: credential, for: request)
-    #expect(try authentication.prepare(request, via: proxy)?.authorization?.value == "Negotiate AQ==")
-    #expect(!authentication.needsAnotherMessage(request, via: other))
-    let answers = (0..<4).map { _ in authentication.needsAnotherMessage(request, via: proxy) }
-    #expect(answers == [true, true, true, false])
   }
 
   @Test(

@@ -16,10 +16,9 @@ import Testing
   ) throws -> URLAuthenticationChallenge? {
     var fields = Fields()
     for line in lines { fields.append(name: "www-authenticate", value: line) }
-    return URLAuthenticationChallenge(
-      fields.challenges("WWW-Authenticate"), from: .origin(try URI(url).origin), rejectedCount: rejected,
-      previousFailureCount: failures, storage: storage, response: response,
-      answering: (TaskAuthentication(SessionAuthentication(), storage: storage), EngineRequest(uri: try URI(url))))
+    return ChallengedSession().challenge(
+      fields.challenges("WWW-Authenticate"), to: EngineRequest(uri: try URI(url)), rejected: rejected,
+      failures: failures, storage: storage, response: response)
   }
 
   @Test("the URLAuthenticationChallenge for a Basic 401 has the server, the realm, the method and the failed response")
@@ -158,9 +157,8 @@ import Testing
       parties.append(.origin(try URI(url).origin))
     }
     let users = parties.map { party in
-      URLAuthenticationChallenge(
-        Challenge.parse("Digest realm=r, nonce=n, qop=auth"), from: party, previousFailureCount: 0, storage: nil,
-        response: nil, answering: (TaskAuthentication(SessionAuthentication(), storage: nil), request)
+      ChallengedSession().challenge(
+        Challenge.parse("Digest realm=r, nonce=n, qop=auth"), to: request, from: party
       )?.proposedCredential?.user
     }
     #expect(users == [nil, "u", nil, nil, nil])
@@ -205,6 +203,67 @@ import Testing
     #expect(negotiate.outcome(of: .useCredential, credential: ticket) == .resend)
     #expect(negotiate.outcome(of: .performDefaultHandling, credential: ticket) == .stand)
     #expect(negotiate.outcome(of: .cancelAuthenticationChallenge, credential: ticket) == .cancel)
+  }
+
+  @Test(
+    "a challenge is for the strongest offered scheme with a default credential, or else for the strongest offered scheme"
+  )
+  func offers() throws {
+    let lines = Challenge.parse(
+      "Basic realm=r, Digest realm=r, nonce=n, qop=auth, Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256")
+    let (session, storage) = (ChallengedSession(), URLCredentialStorage())
+    let request = EngineRequest(uri: try URI("http://h.example/x"))
+    let digest = try #require(session.challenge(lines, to: request, storage: storage))
+    #expect(digest.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPDigest)
+    guard case .authorize(let value) = digest.outcome(of: .useCredential, credential: me) else {
+      Issue.record("the challenge wasn't answered")
+      return
+    }
+    #expect(Challenge.parse(value).first?.parameter("algorithm") == "SHA-256" && !value.contains("pw"))
+
+    let fresh = URLProtectionSpace(
+      try URI("http://h.example").origin, realm: "r", method: NSURLAuthenticationMethodHTTPBasic)
+    storage.setDefaultCredential(me, for: fresh)
+    // The origin has used Digest, so its Basic challenge is ignored.
+    let next = session.challenge(lines, to: request, storage: storage)
+    #expect(next != nil && next?.proposedCredential == nil)
+    let basic = ChallengedSession().challenge(lines, to: request, storage: storage)
+    #expect(basic?.proposedCredential == me && basic?.protectionSpace == fresh)
+  }
+
+  @Test("after an http origin has used Digest, the client ignores a Basic challenge from the same origin")
+  func downgrade() throws {
+    let session = ChallengedSession()
+    func challenge(_ line: String, _ url: String) throws -> URLAuthenticationChallenge? {
+      session.challenge(Challenge.parse(line), to: EngineRequest(uri: try URI(url)))
+    }
+    let digest = try challenge("Digest realm=r, nonce=n, qop=auth", "http://h.example/x")
+    #expect(digest?.outcome(of: .useCredential, credential: me) != .stand)
+    #expect(try challenge("Basic realm=r", "http://h.example/") == nil)
+    for url in ["https://h.example/", "http://i.example/", "http://h.example:81/"] {
+      let outcome = try challenge("Basic realm=r", url)?.outcome(of: .useCredential, credential: me)
+      #expect(outcome == .authorize("Basic bWU6cHc="))
+    }
+  }
+
+  @Test("for Digest, the user name and the password are converted to Unicode Normalization Form C (RFC 7616 §4)")
+  func normalization() throws {
+    let outcomes = try ["e\u{301}", "\u{E9}"].map { text in
+      let challenge = try #require(try challenge(["Digest realm=r, nonce=n, qop=auth"]))
+      let credential = URLCredential(user: text, password: text, persistence: .none)
+      return challenge.outcome(of: .useCredential, credential: credential)
+    }
+    guard case .authorize(let first) = outcomes[0], case .authorize(let second) = outcomes[1] else {
+      Issue.record("the challenge wasn't answered")
+      return
+    }
+    #expect(Array(first.utf8) == Array(second.utf8))
+  }
+
+  @Test("the error of a Kerberos handshake that can't be started states the cause and the remedy")
+  func unable() {
+    let error = URLError(.unable("Install the package p."), at: URL(string: "https://h.example"))
+    #expect(error.code == .userAuthenticationRequired && error.localizedDescription.contains("the package p."))
   }
 
   // MARK: Advice

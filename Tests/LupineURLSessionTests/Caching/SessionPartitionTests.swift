@@ -141,7 +141,7 @@ import Testing
       // The server has another realm for each challenge.
       challenge(fixture) { "r\($0)" }
       let first = try await load(as: "a:b", fixture).1
-      fixture.session.client.authentication.removeAll()
+      fixture.session.client.authentication.withLock { $0.removeAll() }
       #expect(try await load(as: "a:b", fixture).1 != first)
     }
   }

@@ -84,23 +84,29 @@ extension FuzzTarget {
     let isProven = Proof()
     let sources = AuthenticationSources(
       bytes: { [UInt8](repeating: 1, count: 8) }, time: { 0 }, context: { _, _ in ServersChoice(isProven) })
-    let authentication = ConnectionAuthentication(SessionAuthentication(sources))
-    authentication.begin(
-      AuthenticatedConnections.Key(
-        party: .origin(Origin(scheme: .https, host: "h.test", port: 443)), scheme: isNTLM ? .ntlm : .negotiate,
-        credential: PasswordCredential(user: isNTLM ? "u" : "", password: "")))
+    var session = SessionLogins(sources)
+    var authentication = ConnectionAuthentication()
+    let login = Login(
+      party: .origin(Origin(scheme: .https, host: "h.test", port: 443)), scheme: isNTLM ? .ntlm : .negotiate,
+      credential: PasswordCredential(user: isNTLM ? "u" : "", password: ""))
+    authentication.begin(login, &session)
     var (hasSentMessage, resendCount) = (false, 0)
     for line in lines.dropFirst() {
       let challenges = Challenge.parse(String(decoding: line.dropFirst(), as: UTF8.self))
       let verdict: ConnectionAuthentication.Verdict
       switch line.first {
       case UInt8(ascii: "p"):
-        let value = (try? authentication.prepare(isPassedOn: true, certificate: { nil }))?.value
+        var step = authentication.prepare(isPassedOn: true, certificate: nil, &session)
+        if case .start(var handshake, let binding) = step {
+          let message = Result { () throws(ConnectionHandshake.Failure) in try handshake.first(binding, sources) }
+          step = authentication.started(handshake, message)
+        }
+        let value: String? = if case .add(let additions) = step { additions?.value } else { nil }
         hold(value?.hasPrefix(isNTLM ? "NTLM " : "Negotiate ") ?? true, value ?? "")
         hasSentMessage = value != nil
         continue
       case UInt8(ascii: "m"): verdict = authentication.connectionIsMissing() ? .resend : .refused
-      case UInt8(ascii: "r"): verdict = authentication.receive(challenges: challenges)
+      case UInt8(ascii: "r"): verdict = authentication.receive(challenges: challenges, sources)
       case UInt8(ascii: "s"):
         verdict = authentication.receiveSuccess(challenges: challenges)
         hold(

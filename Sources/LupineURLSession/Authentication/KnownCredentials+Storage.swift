@@ -1,29 +1,9 @@
-// TransferAuthentication+Challenges: connects LupineLogin with Foundation's credential storages, and with the challenges that
-// delegates receive.
+// KnownCredentials+Storage: connects LupineLogin with Foundation's credentials and their storages, and with URLError.
 
 import Foundation
 import LupineAuthentication
 import LupineEngine
 import LupineLogin
-
-extension TransferAuthentication {
-  /// Creates the authentication state of one task, which shares the state of its session. It can send the default credentials in
-  /// `storage` before a server requests them.
-  convenience init(_ session: SessionAuthentication, storage: URLCredentialStorage?) {
-    self.init(session, KnownCredentials(storage))
-  }
-
-  /// Returns the challenge to pass to the delegate after a 401 or 407 response, or nil if the response offers no known scheme.
-  func challenge(
-    of refusal: TransferState.Unauthorized, via proxy: Proxy?, storage: URLCredentialStorage?
-  ) -> URLAuthenticationChallenge? {
-    guard let question = question(of: refusal.cause, refusal.request, via: proxy) else { return nil }
-    return URLAuthenticationChallenge(
-      question.challenges, from: question.party, rejectedCount: refusal.rejectedCount,
-      previousFailureCount: refusal.failureCount, storage: storage, response: refusal.response,
-      answering: (question.answering, refusal.request))
-  }
-}
 
 extension KnownCredentials {
   /// Creates a source of credentials: the default credentials in `storage`, and the user names and passwords in the URLs of
@@ -37,20 +17,6 @@ extension KnownCredentials {
     credential = { party, realm, scheme in
       let space = party.space(realm: realm, method: scheme.authenticationMethod)
       return storage.defaultCredential(for: space).flatMap { PasswordCredential($0) }
-    }
-  }
-}
-
-extension ChallengeAnswering {
-  /// Answers a challenge of a server or proxy with the delegate's credential. Returns how the session continues the request.
-  func respond(
-    to offer: AuthenticationOffer, with credential: URLCredential, for request: EngineRequest
-  ) -> URLAuthenticationChallenge.Outcome {
-    switch respond(to: offer, with: PasswordCredential(credential), for: request) {
-    case .authorize(let value): .authorize(value)
-    case .resend: .resend
-    case .reject: .reject
-    case .stand: .stand
     }
   }
 }

@@ -1,18 +1,20 @@
-// ChallengeAnswering: how a task answers the challenges of an origin or a proxy, and which credentials a scheme can use.
+// Login: a credential with the server and the scheme that it is for; the credentials that a task may send without asking the
+// delegate; and the decision about a challenge.
 
 package import LupineAuthentication
 package import LupineEngine
 
-/// Answers the challenges that one task receives from origins or proxies.
-package protocol ChallengeAnswering: Sendable {
-  /// Returns the challenges of a response that the client is able and allowed to answer, strongest first. `party` is the server
-  /// that sent the response.
-  func offers(in challenges: [Challenge], from party: AuthenticationParty) -> [AuthenticationOffer]
-  /// Answers a challenge with the credential that the caller has chosen, and returns the decision about `request`. `credential` is
-  /// nil if the chosen credential has no password.
-  func respond(
-    to offer: AuthenticationOffer, with credential: PasswordCredential?, for request: EngineRequest
-  ) -> AuthenticationAnswer
+/// A credential for one origin or proxy, and the authentication scheme that uses it.
+package struct Login: Sendable, Hashable {
+  package let party: AuthenticationParty
+  package let scheme: AuthenticationOffer.Scheme
+  /// The realm in which the credential is valid. Nil if the challenge had none, and for an authenticated connection, which serves
+  /// all realms.
+  package var realm: String?
+  package let credential: PasswordCredential
+
+  /// This login in the form that identifies authenticated connections and tunnels, which serve all realms.
+  var ofConnection: Login { Login(party: party, scheme: scheme, credential: credential) }
 }
 
 /// The decision about a refused request after the caller has chosen a credential for the challenge: whether the request is sent
@@ -20,7 +22,7 @@ package protocol ChallengeAnswering: Sendable {
 package enum AuthenticationAnswer: Sendable, Hashable {
   /// Send the request again, with this value of the Authorization field.
   case authorize(String)
-  /// Send the request again. `TransferAuthentication.prepare` adds the credential to it.
+  /// Send the request again. `TaskAuthentication.prepare` adds the credential to it.
   case resend
   /// The challenge's scheme can't use the credential. Try the next challenge in the same response.
   case reject
@@ -28,10 +30,11 @@ package enum AuthenticationAnswer: Sendable, Hashable {
   case stand
 }
 
-/// The credentials that a transfer may send without asking the delegate.
+/// The credentials that a task may send without asking the delegate.
 package struct KnownCredentials: Sendable {
   /// Returns the credential that may be sent preemptively to an origin or a proxy, for a realm and a scheme. Returns nil if none
-  /// may be sent. If the closure itself is nil, no credentials are sent preemptively.
+  /// may be sent. If the closure itself is nil, no credentials are sent preemptively. It may run the code of a caller, so it is
+  /// never called under a lock.
   package var credential:
     (@Sendable (AuthenticationParty, _ realm: String?, AuthenticationOffer.Scheme) -> PasswordCredential?)?
   /// Returns the user name and password in the proxy's URL, in Unicode's normalization form C. Returns nil if the URL has none.
@@ -46,6 +49,14 @@ package struct KnownCredentials: Sendable {
   /// returns.
   package init(proxyCredential: @escaping @Sendable (Proxy) -> PasswordCredential?) {
     self.proxyCredential = proxyCredential
+  }
+
+  /// Returns whether the task may send a login of its session, which the server has accepted earlier, with a request through
+  /// `proxy`.
+  package func permits(_ login: Login, via proxy: Proxy?) -> Bool {
+    if credential?(login.party, login.realm, login.scheme) == login.credential { return true }
+    guard case .proxy = login.party else { return false }
+    return proxy.flatMap(proxyCredential) == login.credential
   }
 }
 

@@ -22,22 +22,22 @@ import Testing
 
   @Test("each further Negotiate message answers the token of a 401, on the connection of the first message")
   func rounds() throws {
-    let session = SessionAuthentication(AuthenticationSources(context: { _, _ in Script() }))
-    let authentication = ConnectionAuthentication(session)
+    let authentication = LoginConnection(LoginSession(Script()))
     authentication.begin(
-      .init(
+      Login(
         party: .origin(Origin(scheme: .https, host: "h.example", port: 443)), scheme: .negotiate,
         credential: PasswordCredential(user: "", password: "")))
-    let first = try #require(try authentication.prepare(isPassedOn: true, certificate: { nil }))
+    let first = try #require(try authentication.prepare())
     #expect(first.value == "Negotiate AQ==" && !first.needsOpenConnection)
     for value in ["Negotiate Ag==", "Negotiate Aw=="] {
       #expect(authentication.receive(challenges: Challenge.parse("NTLM, Negotiate CQ==")) == .resend)
-      #expect(!authentication.mayBlock)
-      let next = try #require(try authentication.prepare(isPassedOn: true, certificate: { nil }))
+      let (additions, didStart) = try authentication.start()
+      let next = try #require(additions)
+      #expect(!didStart)
       #expect(next.value == value && next.needsOpenConnection && next.group == first.group)
     }
     #expect(authentication.receiveSuccess(challenges: []) == .accepted)
-    let later = try #require(try authentication.prepare(isPassedOn: true, certificate: { nil }))
+    let later = try #require(try authentication.prepare())
     #expect(later.value == nil && later.group == first.group)
   }
 }
