@@ -32,6 +32,7 @@ let package = Package(
     .executableTarget(
       name: "load-engine-callback", dependencies: ["EngineLoad", "LoadMeasure", engine], swiftSettings: strict),
     .executableTarget(name: "load-idle", dependencies: ["EngineLoad", "LoadMeasure", engine], swiftSettings: strict),
+    .executableTarget(name: "load-socket", dependencies: ["LoadMeasure", lupine], swiftSettings: strict),
     .target(name: "ResponseHeads", dependencies: [engine], swiftSettings: strict),
     .executableTarget(name: "parse-heads", dependencies: ["ResponseHeads", engine], swiftSettings: strict),
     .executableTarget(name: "micro-growth", dependencies: [engine], swiftSettings: strict),

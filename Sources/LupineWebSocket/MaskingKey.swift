@@ -20,19 +20,20 @@ package struct MaskingKey: Sendable, Equatable {
   /// Masks the bytes from index `start` to the end of the array, where `start` is the first byte of the payload. Masking the bytes
   /// again restores them.
   package func apply(to bytes: inout [UInt8], from start: Int) {
-    var octets = SIMD32<UInt8>()
-    for index in 0..<32 { octets[index] = self[index] }
-    let pattern = octets
+    let word =
+      UInt64(octets.0) | UInt64(octets.1) << 8 | UInt64(octets.2) << 16 | UInt64(octets.3) << 24
+    // The octets in the order of their addresses, on any processor.
+    let pattern = SIMD4(repeating: (word | word << 32).littleEndian)
     // SAFETY: the loads and stores stay within the buffer, whose bytes are initialized, and need no alignment.
     bytes.withUnsafeMutableBytes { buffer in
       var index = start
       while index + 32 <= buffer.count {
-        let word = buffer.loadUnaligned(fromByteOffset: index, as: SIMD32<UInt8>.self)
-        buffer.storeBytes(of: word ^ pattern, toByteOffset: index, as: SIMD32<UInt8>.self)
+        let part = buffer.loadUnaligned(fromByteOffset: index, as: SIMD4<UInt64>.self)
+        buffer.storeBytes(of: part ^ pattern, toByteOffset: index, as: SIMD4<UInt64>.self)
         index += 32
       }
       // 32 is a multiple of the key's length, so the rest starts with the first octet.
-      for rest in index..<max(index, buffer.count) { buffer[rest] ^= pattern[rest - index] }
+      for rest in index..<max(index, buffer.count) { buffer[rest] ^= self[rest - index] }
     }
   }
 
