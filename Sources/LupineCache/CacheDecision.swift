@@ -173,10 +173,7 @@ private struct CacheChoice {
   /// Returns the background request that revalidates the stored response at `selected`, while the cache serves that stale response.
   /// No caller waits for the background request, so it has the cache's conditions in place of the caller's range and conditions.
   private func revalidation(of selected: Int) -> Forwarding {
-    var independent = request
-    independent.method = "GET"
-    for name in ["If-None-Match", "If-Modified-Since", "If-Range", "Range"] { independent.fields.remove(name) }
-    return CacheChoice(request: independent, stored: stored, now: now).forwarding(.stale, selected: selected)
+    CacheChoice(request: request.independent, stored: stored, now: now).forwarding(.stale, selected: selected)
   }
 
   /// Returns the request's fields with the conditions that the cache adds, and the indexes of the nominated responses, whose
@@ -218,11 +215,5 @@ extension CacheRequest {
   /// none (RFC 9111 §4, §4.1).
   package func selection(among stored: [StoredResponse]) -> Int? {
     stored.preferred(among: stored.indices.filter { stored[$0].isSelectable(for: self) })
-  }
-
-  /// Whether the caller has set conditional fields, such as If-None-Match, to validate the caller's own copy of a response.
-  var hasOwnConditions: Bool {
-    ["If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range"].contains(
-      where: fields.contains)
   }
 }

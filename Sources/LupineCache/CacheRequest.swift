@@ -72,6 +72,22 @@ package struct CacheRequest: Sendable {
     partition == .session(session) || (partition == .anonymous && !isIsolated)
   }
 
+  /// The names of the conditional request fields.
+  private static let conditionNames = [
+    "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range",
+  ]
+
+  /// Whether the caller has set conditional fields, such as If-None-Match, to validate the caller's own copy of a response.
+  var hasOwnConditions: Bool { Self.conditionNames.contains(where: fields.contains) }
+
+  /// A GET request for the same URI without the caller's conditions and range, whose response can replace a stored one.
+  package var independent: CacheRequest {
+    var independent = self
+    independent.method = "GET"
+    for name in Self.conditionNames + ["Range"] { independent.fields.remove(name) }
+    return independent
+  }
+
   /// Whether the cache can answer a request with this method and content. True for GET and HEAD without content.
   var isServable: Bool { (method == "GET" || method == "HEAD") && content == .none }
 }

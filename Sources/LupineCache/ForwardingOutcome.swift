@@ -157,7 +157,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
 
 extension StoredUpdate.Change {
   /// The response with the new metadata, or nil if the change removes or invalidates the stored response.
-  fileprivate var response: StoredResponse? { if case .replace(let response) = self { response } else { nil } }
+  var response: StoredResponse? { if case .replace(let response) = self { response } else { nil } }
 }
 
 extension StoredResponse {

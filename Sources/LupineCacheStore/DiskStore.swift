@@ -68,7 +68,7 @@ package final class DiskStore: Sendable {
   }
 
   /// Calls `body` with each stored record of a URI. Deletes damaged records.
-  package func forEachRecord(of uri: String, _ body: (borrowing RecordReader) -> Void) {
+  package func forEachRecord(of uri: String, _ body: (RecordReader) -> Void) {
     let names = state.withLock { $0.index.records(for: key(of: uri)).map(\.record) }
     for name in names {
       guard let reader = open(name) else { continue }
@@ -79,11 +79,17 @@ package final class DiskStore: Sendable {
 
   /// Opens a record and marks it as the most recently used one. Returns nil if the record no longer exists.
   package func open(_ id: UInt64) -> RecordReader? {
-    guard let name = state.withLock({ $0.index.use(id) }), let reader = open(name) else { return nil }
+    guard let name = state.withLock({ $0.index[id] }), let reader = open(name) else { return nil }
+    use(id)
+    return reader
+  }
+
+  /// Marks a record as the most recently used one.
+  package func use(_ id: UInt64) {
+    guard let name = state.withLock({ $0.index.use(id) }) else { return }
     // Sets the file's modification time, from which other processes see when the record was last used. If the call fails, they only
     // see an earlier time.
     try? folder.touch(name.text)
-    return reader
   }
 
   private func open(_ name: RecordName) -> RecordReader? { try? reader(of: name) }

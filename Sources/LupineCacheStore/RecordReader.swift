@@ -3,8 +3,9 @@
 package import LupineCache
 internal import LupineReactor
 
-/// Reads a record of the disk store. The record remains readable even if another process removes its file.
-package struct RecordReader: ~Copyable, Sendable {
+/// Reads a record of the disk store. The record remains readable even if another process removes its file. Its file is open until
+/// this object is released.
+package final class RecordReader: Sendable {
   package let id: UInt64
   package let uri: String
   package let response: StoredResponse

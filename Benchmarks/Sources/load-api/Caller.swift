@@ -22,6 +22,20 @@ enum Mode: String, CaseIterable {
   case download
   /// Uses `upload()` with the file of `--upload`.
   case upload
+  /// Like `data`, with a cookie storage that has cookies for the server and for others.
+  case cookies
+  /// Like `data`, with a credential storage that has credentials for other servers.
+  case credentials
+  /// Like `data`, with six fields of the request's own.
+  case fields
+  /// Like `data`, with an interceptor that adds a field.
+  case interceptor
+  /// Like `data`, with `validate()`.
+  case validation
+  /// Like `data`, and reads the response's metrics.
+  case metrics
+  /// Like `data`, with an event monitor that receives three events, as a program's logger does.
+  case monitor
   /// Uses `Obligations` instead of Alamofire's API, which do the minimum work that Alamofire's contract requires.
   case obligations
 }
@@ -50,7 +64,17 @@ struct Caller: Sendable {
   /// Requests the URL, waits for the response and checks it.
   func call(_ url: String) async throws {
     switch mode {
-    case .data, .dataOnLoop: try check(await session.request(url).serializingData().value)
+    case .data, .dataOnLoop, .cookies, .credentials, .monitor:
+      try check(await session.request(url).serializingData().value)
+    case .fields: try check(await session.request(url, headers: Features.fields).serializingData().value)
+    case .interceptor: try check(await session.request(url, interceptor: Features.interceptor).serializingData().value)
+    case .validation: try check(await session.request(url).validate().serializingData().value)
+    case .metrics:
+      let response = await session.request(url).serializingData().response
+      guard let metrics = response.metrics, metrics.transactionMetrics.count == 1 else {
+        throw WrongBody(body: "no metrics")
+      }
+      try check(response.result.get())
     case .decodable: try check(await session.request(url).serializingDecodable(Page.self).value)
     case .dataThenDecode:
       try check(JSONDecoder().decode(Page.self, from: await session.request(url).serializingData().value))

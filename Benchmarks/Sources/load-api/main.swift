@@ -19,8 +19,12 @@ configuration.engine.busyPoll = .microseconds(load.busyPollMicroseconds)
 configuration.headers = HTTPHeaders(Load.fields.map { HTTPHeader(name: $0.0, value: $0.1) })
 if let authorities = load.authorities { configuration.engine.tls.trustRoots = [.file(authorities)] }
 
+Features.prepare(configuration, for: mode, load.url)
+
 do {
-  let caller = try Caller(session: Session(configuration: configuration), load: load, mode: mode)
+  let monitors: [any EventMonitor] = mode == .monitor ? [Features.monitor] : []
+  let session = Session(configuration: configuration, eventMonitors: monitors)
+  let caller = try Caller(session: session, load: load, mode: mode)
   try await send(Tickets(load.warmUp), caller)
   let tickets = Tickets(load.requests)
   let measurement = Measurement()

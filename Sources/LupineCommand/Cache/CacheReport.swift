@@ -5,13 +5,21 @@ import LupineCache
 enum CacheReport {
   static let stored = "stored"
   static let personal = "not stored: the response is for this request's credentials or cookies"
-  static let staleAfterError = "hit: stale, served because the server failed (stale-if-error)"
+  private static let staleAfterError = "hit: stale, served because the server failed (stale-if-error)"
   static let unavailable = "miss: nothing usable is stored, and the request accepts nothing else (only-if-cached)"
 
   static let dropped = "dropped: the stored response's file is damaged or missing"
   static let unused = "not used: Host, --resolve, a socket, a proxy or a TLS option can lead to another server"
 
-  static func hit(_ reason: CacheHit.Reason) -> String {
+  static func served(_ reason: CacheMachine.Served.Reason) -> String {
+    switch reason {
+    case .hit(let reason): hit(reason)
+    case .validated(let reason): revalidated(reason)
+    case .originFailed: staleAfterError
+    }
+  }
+
+  private static func hit(_ reason: CacheHit.Reason) -> String {
     switch reason {
     case .fresh: "hit: the stored response is fresh"
     case .policy: "hit: the request accepts any age"
@@ -20,7 +28,7 @@ enum CacheReport {
     }
   }
 
-  static func revalidated(_ reason: Forwarding.Reason) -> String {
+  private static func revalidated(_ reason: Forwarding.Reason) -> String {
     "revalidated: \(text(reason)), and the server has confirmed the stored response"
   }
 

@@ -8,21 +8,10 @@ import Synchronization
 /// Executes the request of a fetch with the cache. Either gives the fetch a stored response, or passes on the origin's response and
 /// stores it if possible.
 final class CachedFetch: ResponseSink {
-  private enum Use {
-    case undecided
-    /// The cache passes the origin's response on to the fetch. It also writes the response with `writer` if it stores the response.
-    case pass
-    /// At the end of the exchange, the cache serves the stored response at this index to the fetch.
-    case serve(index: Int, ServedResponse, [StoredUpdate])
-    /// At the end of the exchange, the cache sends the request again, without the conditions that it had added.
-    case resend
-  }
-
   private struct State {
-    var use = Use.undecided
-    var requestTime: Int64 = 0
-    var forwarding: Forwarding?
-    var lookup: CommandCache.Lookup?
+    var machine: CacheMachine
+    /// The stored responses to which the machine's indexes refer.
+    var lookup = CommandCache.Lookup()
     /// Writes the origin's response to the cache, or nil if the response isn't being stored.
     var writer: RecordWriter?
     var response: StoredResponse?
@@ -35,7 +24,7 @@ final class CachedFetch: ResponseSink {
   private let engine: Engine
   private let isVerbose: Bool
   private let start = Instant.now
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   init(_ request: EngineRequest, for fetch: Fetch, _ cache: CommandCache, on engine: Engine, isVerbose: Bool) {
     self.request = request
@@ -44,40 +33,45 @@ final class CachedFetch: ResponseSink {
     self.cache = cache
     self.engine = engine
     self.isVerbose = isVerbose
+    // The command exits after the response, so it validates the stored response before serving it, instead of afterward.
+    state = Mutex(State(machine: CacheMachine(cached, .beforeServing, mayWait: false)))
   }
 
   /// Serves a response from the cache, or sends the request. Returns the exchange's handle, or nil if the request isn't sent.
   func run() -> ExchangeHandle? {
     let lookup = cache.lookup(cached, isDecoded: request.decodesContent)
-    switch lookup.decision {
-    case .serve(let hit):
-      let isServed = serve(hit.index, hit.response, of: lookup, nil, reporting: CacheReport.hit(hit.reason))
-      return isServed ? nil : forwardUnconditionally()
-    // The command exits after the response, so it validates the stored response before serving it, instead of afterward.
-    case .serveWhileRevalidating(_, let forwarding), .forward(let forwarding): return forward(forwarding, lookup)
-    case .gatewayTimeout:
+    return perform { state in
+      state.lookup = lookup
+      return state.machine.found(lookup.stored, now: cache.now)
+    }
+  }
+
+  /// Passes an event to the machine, and performs its action. `metrics` are those of a preceding request, or nil. Returns the
+  /// handle of the request that was sent, or nil.
+  @discardableResult
+  private func perform(
+    _ metrics: ExchangeMetrics? = nil, _ event: (inout State) -> CacheMachine.Action?
+  ) -> ExchangeHandle? {
+    guard let action = state.withLock({ event(&$0) }) else { return nil }
+    switch action {
+    case .serve(let served):
+      if serve(served, metrics) { return nil }
+      return perform { $0.machine.decideWithoutStored(now: cache.now) }
+    case .send: return forward()
+    case .lookUp: return perform { $0.machine.decideWithoutFiles(now: cache.now) }
+    case .fail, .timeOut:
       report(CacheReport.unavailable)
       deliver(ResponseHead(status: 504, fields: ["Content-Length": "0"], isContentDecoded: false), nil) { _ in true }
       return nil
     }
   }
 
-  private func forward(_ forwarding: Forwarding, _ lookup: CommandCache.Lookup) -> ExchangeHandle {
-    state.withLock { state in
-      state.use = .undecided
-      (state.forwarding, state.lookup, state.requestTime) = (forwarding, lookup, cache.now)
-    }
+  private func forward() -> ExchangeHandle? {
+    guard let fields = state.withLock({ $0.machine.sent(now: cache.now) }) else { return nil }
     var request = request
-    request.fields = forwarding.fields
+    request.fields = fields
     if isVerbose { StandardError.write(VerboseReport.request(request)) }
     return engine.submit(request, to: self)
-  }
-
-  /// Sends the request as if the cache had no response, because the stored response can't be used.
-  private func forwardUnconditionally() -> ExchangeHandle? {
-    let nothing = CacheDecision(cached, stored: [], now: cache.now)
-    guard case .forward(let forwarding) = nothing else { return nil }
-    return forward(forwarding, CommandCache.Lookup(stored: [], ids: [], decision: nothing))
   }
 
   // MARK: ResponseSink
@@ -85,31 +79,25 @@ final class CachedFetch: ResponseSink {
   func receive(informational head: ResponseHead) { fetch.receive(informational: head) }
 
   func receive(head: ResponseHead) -> BodyDisposition {
-    let (forwarding, lookup, requestTime) = state.withLock { ($0.forwarding, $0.lookup, $0.requestTime) }
-    guard let forwarding, let lookup else { return fetch.receive(head: head) }
-    let times = ExchangeTimes(request: requestTime, response: cache.now)
-    let outcome = ForwardingOutcome(
-      of: forwarding, for: cached, stored: lookup.stored, status: head.status, fields: head.fields, times: times)
-    switch outcome.answer {
-    case .passOn:
-      report(CacheReport.miss(forwarding.reason))
-      cache.apply(outcome.updates, to: lookup)
+    let received = state.withLock { state -> (CacheMachine.Reception, Forwarding.Reason, CommandCache.Lookup)? in
+      guard let reason = state.machine.forwarding?.reason,
+        let reception = state.machine.received(status: head.status, head.fields, to: cached, now: cache.now)
+      else { return nil }
+      return (reception, reason, state.lookup)
+    }
+    switch received {
+    case nil: return fetch.receive(head: head)
+    case (.withhold(let updates, _), _, let lookup)?:
+      cache.apply(updates, to: lookup)
+      return .discard
+    case (.passOn(let updates, let times), let reason, let lookup)?:
+      report(CacheReport.miss(reason))
+      cache.apply(updates, to: lookup)
       cache.invalidate(after: head, to: cached)
       let disposition = fetch.receive(head: head)
-      state.withLock { $0.use = .pass }
       if case .deliver = disposition { store(head, times) }
       return disposition
-    case .serveValidated(let index, let served):
-      report(CacheReport.revalidated(forwarding.reason))
-      state.withLock { $0.use = .serve(index: index, served, outcome.updates) }
-    case .serveStale(let index, let served):
-      report(CacheReport.staleAfterError)
-      state.withLock { $0.use = .serve(index: index, served, outcome.updates) }
-    case .sendWithoutConditions:
-      cache.apply(outcome.updates, to: lookup)
-      state.withLock { $0.use = .resend }
     }
-    return .discard
   }
 
   /// Starts to write the origin's response to the cache. Does nothing if the response must not be stored, or if it belongs to one
@@ -149,24 +137,20 @@ final class CachedFetch: ResponseSink {
   func turnEnded(sentBodyByteCount: UInt64) { fetch.turnEnded(sentBodyByteCount: sentBodyByteCount) }
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
-    let (use, forwarding, lookup) = state.withLock { ($0.use, $0.forwarding, $0.lookup) }
-    switch (use, lookup) {
-    case (.serve(let index, let served, let updates), let lookup?):
-      if !serve(index, served, of: lookup, metrics, updates) { _ = forwardUnconditionally() }
-    case (.resend, _): _ = forwardUnconditionally()
-    case (.undecided, let lookup?):
-      if let forwarding, case .failure(let error) = result, error.isOutage {
-        let outcome = ForwardingOutcome(ofFailure: forwarding, for: cached, stored: lookup.stored, now: cache.now)
-        if case .serveStale(let index, let served) = outcome.answer {
-          report(CacheReport.staleAfterError)
-          if serve(index, served, of: lookup, metrics) { return }
-        }
+    let ending: CacheMachine.Ending =
+      switch result {
+      case .success: .complete
+      case .failure(let error): error.isOutage ? .outage : .failed
       }
-      fetch.finish(result, metrics)
-    case (.pass, _), (.undecided, nil), (.serve, nil):
-      commit(isComplete: (try? result.get()) != nil)
-      fetch.finish(result, metrics)
+    var isPassedOn = false
+    perform(metrics) { state in
+      let action = state.machine.ended(ending, now: cache.now)
+      isPassedOn = action == nil
+      return action
     }
+    guard isPassedOn else { return }
+    commit(isComplete: ending == .complete)
+    fetch.finish(result, metrics)
   }
 
   private func commit(isComplete: Bool) {
@@ -194,24 +178,24 @@ final class CachedFetch: ResponseSink {
   /// body turns out to be damaged, the fetch fails, because it may already have written a part.
   private static let verifiedBytesMax: UInt64 = 1 << 20
 
-  /// Reports `line`, applies the updates, and serves the stored response at `index`. If its record is missing or damaged, deletes
-  /// the record and returns false.
-  private func serve(
-    _ index: Int, _ served: ServedResponse, of lookup: CommandCache.Lookup, _ metrics: ExchangeMetrics?,
-    _ updates: [StoredUpdate] = [], reporting line: String? = nil
-  ) -> Bool {
-    let id = lookup.ids[index]
-    // The record is opened before the updates, because they replace its file.
-    guard let record = cache.store.open(id) else { return drop(id) }
-    if record.response.bodyByteCount <= Self.verifiedBytesMax {
-      guard Self.isIntact(record) else { return drop(id) }
+  /// Applies the updates, and serves the stored response. If its record is missing or damaged, deletes the record and returns
+  /// false.
+  private func serve(_ served: CacheMachine.Served, _ metrics: ExchangeMetrics?) -> Bool {
+    let lookup = state.withLock { $0.lookup }
+    let record = lookup.records[served.index]
+    if record.response.bodyByteCount <= Self.verifiedBytesMax, !Self.isIntact(record) {
+      cache.store.remove(record.id)
+      report(CacheReport.dropped)
+      return false
     }
-    if let line { report(line) }
-    cache.apply(updates, to: lookup)
+    cache.store.use(record.id)
+    report(CacheReport.served(served.reason))
+    cache.apply(served.updates, to: lookup)
+    let response = served.response
     let head = ResponseHead(
-      status: served.status, fields: served.fields, isContentDecoded: record.response.bodyForm == .decoded)
+      status: response.status, fields: response.fields, isContentDecoded: record.response.bodyForm == .decoded)
     let bytes: Range<UInt64> =
-      switch served.body {
+      switch response.body {
       case .none: 0..<0
       case .complete: 0..<record.response.bodyByteCount
       case .part(let range): range
@@ -221,7 +205,7 @@ final class CachedFetch: ResponseSink {
       var offset = bytes.lowerBound
       while offset < bytes.upperBound {
         guard let block = try? record.block(offset / size) else {
-          cache.store.remove(id)
+          cache.store.remove(record.id)
           return false
         }
         let start = Int(offset % size)
@@ -234,15 +218,8 @@ final class CachedFetch: ResponseSink {
     return true
   }
 
-  /// Deletes the record of a stored response that can't be served, and returns false.
-  private func drop(_ id: UInt64) -> Bool {
-    cache.store.remove(id)
-    report(CacheReport.dropped)
-    return false
-  }
-
   /// Returns whether all blocks of the record's body can be read and have the right checksums.
-  private static func isIntact(_ record: borrowing RecordReader) -> Bool {
+  private static func isIntact(_ record: RecordReader) -> Bool {
     for number in 0..<record.blockCount where (try? record.block(number)) == nil { return false }
     return true
   }

@@ -16,12 +16,11 @@ final class CommandCache: Sendable {
   /// The maximum total size of the cache's files in bytes: 256 MiB. For comparison, Chrome uses up to 320 MiB.
   static let capacity = 256 << 20
 
-  /// The stored responses for a request with their identifiers in the store, and the decision whether to serve one of them or to
-  /// send the request.
+  /// The stored responses for a request, with the open files of their bodies.
   struct Lookup: Sendable {
-    let stored: [StoredResponse]
-    let ids: [UInt64]
-    let decision: CacheDecision
+    var records: [RecordReader] = []
+
+    var stored: [StoredResponse] { records.map(\.response) }
   }
 
   let store: DiskStore
@@ -54,18 +53,16 @@ final class CommandCache: Sendable {
     return cached
   }
 
-  /// Looks up the stored responses for a request, and decides how to answer the request. Skips a response with a content coding if
-  /// its body isn't stored in the form that the caller needs: decoded if `isDecoded` is true, otherwise as received.
+  /// Looks up the stored responses for a request. Skips a response with a content coding if its body isn't stored in the form that
+  /// the caller needs: decoded if `isDecoded` is true, otherwise as received.
   func lookup(_ request: CacheRequest, isDecoded: Bool) -> Lookup {
-    var (stored, ids): ([StoredResponse], [UInt64]) = ([], [])
+    var lookup = Lookup()
     store.forEachRecord(of: request.uri.cacheKey.text) { record in
-      let response = record.response
-      if !response.fields.contains("Content-Encoding") || (response.bodyForm == .decoded) == isDecoded {
-        stored.append(response)
-        ids.append(record.id)
+      if !record.response.fields.contains("Content-Encoding") || (record.response.bodyForm == .decoded) == isDecoded {
+        lookup.records.append(record)
       }
     }
-    return Lookup(stored: stored, ids: ids, decision: CacheDecision(request, stored: stored, now: now))
+    return lookup
   }
 
   /// Removes the stored responses that a response to an unsafe method, such as POST, invalidates.
@@ -79,17 +76,17 @@ final class CommandCache: Sendable {
   /// invalidated, or removes them. Also removes a response whose latest exchange used credentials or set a cookie.
   func apply(_ updates: [StoredUpdate], to lookup: Lookup) {
     for update in updates {
-      let id = lookup.ids[update.index]
+      let record = lookup.records[update.index]
       switch update.change {
       case .replace(let new) where new.partition == .anonymous:
         // If this fails because the disk is full, the record keeps its old metadata, so the next request validates it again.
-        _ = replace(id, with: new)
-      case .replace, .remove: store.remove(id)
+        _ = replace(record.id, with: new)
+      case .replace, .remove: store.remove(record.id)
       case .invalidate:
-        var invalidated = lookup.stored[update.index]
+        var invalidated = record.response
         invalidated.state = .invalidated
         // If the record can't be marked as invalid, it is removed, because it would still be served.
-        if !replace(id, with: invalidated) { store.remove(id) }
+        if !replace(record.id, with: invalidated) { store.remove(record.id) }
       }
     }
   }

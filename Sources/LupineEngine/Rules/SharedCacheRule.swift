@@ -38,8 +38,8 @@ extension Engine {
 }
 
 extension EngineRequest {
-  /// Whether the request bypasses caches, which find responses by URI: it switches protocols, or it may be sent to a different server
-  /// than other requests for its URI, because of its settings or its Host field.
+  /// Whether the request bypasses caches, which find responses by URI: it switches protocols, or it may be sent to a different
+  /// server than other requests for its URI, because of its settings or its Host field.
   package var bypassesCaches: Bool {
     let fields = fields
     for position in fields.indices {

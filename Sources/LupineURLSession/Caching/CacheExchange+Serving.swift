@@ -11,7 +11,7 @@ struct ServedBody {
   enum Body {
     case data(Data)
     /// The rest of the body is this range of bytes in the body's file. The range isn't empty.
-    case file(RecordFile, Range<UInt64>)
+    case file(RecordReader, Range<UInt64>)
   }
 
   var body: Body
@@ -27,62 +27,61 @@ extension CacheExchange {
   /// Delivers a stored response to the receiver, after updating the metadata of stored responses.
   ///
   /// - Parameters:
-  ///   - found: The stored response to serve.
-  ///   - served: The status code and fields to deliver, and the part of the body to deliver.
-  ///   - updates: The changes of metadata to make first. Each change refers by index to one of the stored responses in `of`.
+  ///   - served: The stored response to serve, with the changes to make first.
+  ///   - found: The stored responses to which the indexes in `served` refer.
   ///   - metrics: The metrics of a preceding request to the origin, or nil if no request was sent.
-  func serve(
-    _ found: FoundResponse, _ served: ServedResponse, _ updates: [(StoredUpdate, of: [FoundResponse])] = [],
-    _ metrics: ExchangeMetrics? = nil
-  ) {
+  func serve(_ served: CacheMachine.Served, _ found: [FoundResponse], _ metrics: ExchangeMetrics?) {
+    if let forwarding = served.revalidation { revalidate(forwarding, found) }
     guard receiver != nil else {
-      update(updates)
-      return state.withLock { $0.phase = .ended }
+      update(served.updates, found)
+      _ = takeEnd()
+      return
     }
-    let head = served.head(of: found.response)
-    switch found.body {
+    let chosen = found[served.index]
+    let head = served.response.head(of: chosen.response)
+    switch chosen.body {
     case .memory(let id, let cached):
       stores.memory.use(id)
-      update(updates)
-      deliver(head, .data(cached.data.part(served.body)), metrics)
-    case .file(let id):
-      stores.onQueue { self.serve(file: id, head, served.body, updates, metrics) }
+      update(served.updates, found)
+      deliver(head, .data(cached.data.part(served.response.body)), metrics)
+    case .file(let id, let file):
+      // A lookup that has just opened the file is on the queue already.
+      stores.onQueueNow { self.serve(self.stores.open(id, file), head, served, found, metrics) }
     }
   }
 
-  /// Delivers a stored response whose body is in a file. Opens the file before making the updates, because an update replaces the
-  /// file.
+  /// Delivers a stored response whose body is in a file. The file was opened before the updates are made, because an update
+  /// replaces the file. `file` is nil if it couldn't be opened.
   private func serve(
-    file id: UInt64, _ head: ResponseHead, _ part: ServedResponse.Body,
-    _ updates: [(StoredUpdate, of: [FoundResponse])],
+    _ file: RecordReader?, _ head: ResponseHead, _ served: CacheMachine.Served, _ found: [FoundResponse],
     _ metrics: ExchangeMetrics?
   ) {
-    guard let url, let file = stores.open(id) else { return decideWithoutStored() }
-    guard file.byteCount > CacheStores.loadedBytesMax else {
+    guard let url, let file else { return decideWithoutStored() }
+    guard file.response.bodyByteCount > CacheStores.loadedBytesMax else {
       // The entire body is read first, so that a damaged file is noticed before any part is delivered.
       guard let cached = stores.load(file, of: key, for: url) else { return decideWithoutStored() }
-      update(updates)
-      return deliver(head, .data(cached.data.part(part)), metrics)
+      update(served.updates, found)
+      return deliver(head, .data(cached.data.part(served.response.body)), metrics)
     }
-    update(updates)
-    switch part {
+    update(served.updates, found)
+    switch served.response.body {
     case .none: deliver(head, .data(Data()), metrics)
-    case .complete: deliver(head, .file(file, 0..<file.byteCount), metrics)
+    case .complete: deliver(head, .file(file, 0..<file.response.bodyByteCount), metrics)
     case .part(let range): deliver(head, .file(file, range), metrics)
     }
   }
 
   /// Updates the metadata of stored responses. Then notifies the requests that wait for this one, so that they look in the cache
   /// again.
-  private func update(_ updates: [(StoredUpdate, of: [FoundResponse])]) {
-    if let found = updates.first?.of { stores.apply(updates.map(\.0), to: found, of: key) }
+  private func update(_ updates: [StoredUpdate], _ found: [FoundResponse]) {
+    stores.apply(updates, to: found, of: key)
     state.withLock { $0.lead.take() }?.end(.stored)
   }
 
   /// Delivers the head of a stored response, and then its body, to the receiver.
   func deliver(_ head: ResponseHead, _ body: ServedBody.Body, _ metrics: ExchangeMetrics?) {
     let isOpen = state.withLock { state in
-      if case .ended = state.phase { return false }
+      guard !state.hasEnded else { return false }
       state.phase = .serving(ServedBody(body: body, metrics: metrics))
       return true
     }
@@ -99,7 +98,7 @@ extension CacheExchange {
 
   private enum Step {
     case deliver(Data)
-    case read(RecordFile, offset: UInt64, countMax: Int)
+    case read(RecordReader, offset: UInt64, countMax: Int)
     case end(ExchangeMetrics)
   }
 
@@ -114,6 +113,7 @@ extension CacheExchange {
         hasDelivered = true
         endStep()
       case .read(let file, let offset, let countMax):
+        // Other work on the queue may take place between two blocks of a long body.
         return stores.onQueue { self.read(file, from: offset, countMax) }
       case .end(let metrics):
         receiver?.finish(.success(Fields()), metrics)
@@ -156,7 +156,7 @@ extension CacheExchange {
 
   /// Reads the next piece of the body, at most `countMax` bytes, from the file and delivers it. Called on the queue of the cache's
   /// files.
-  private func read(_ file: RecordFile, from offset: UInt64, _ countMax: Int) {
+  private func read(_ file: RecordReader, from offset: UInt64, _ countMax: Int) {
     guard let block = try? file.bytes(from: offset) else {
       stores.remove(file)
       return failReading()

@@ -8,34 +8,35 @@ import Synchronization
 /// Answers a GET or HEAD request of a task from the session's cache, or sends it to the origin. The task uses this object like an
 /// exchange of the engine.
 ///
-/// `CacheDecision`, `StoreDecision` and `ForwardingOutcome` make all decisions, without side effects. This class acts on the
-/// decisions: it reads the stored responses, submits requests, collects the bodies to store, and delivers stored bodies within the
-/// task's receive window. A `CacheExchange` without a receiver revalidates a stored response in the background.
+/// A `CacheMachine` makes all decisions. This class performs its actions: it reads the stored responses, submits requests, collects
+/// the bodies to store, and delivers stored bodies within the task's receive window. A `CacheExchange` without a receiver
+/// revalidates a stored response in the background.
 final class CacheExchange: ResponseSink, Identifiable, Sendable {
   enum Phase {
-    /// The exchange is looking for stored responses in memory and on disk.
+    /// The exchange is looking for stored responses in memory and on disk, is about to send the request, or waits because the
+    /// response to another request may answer this one too.
     case deciding
-    /// The exchange is about to send the request, or waits because the response to another request may answer this one too.
-    case waiting(Forwarding, [FoundResponse])
     case forwarding(NetworkExchange)
     case serving(ServedBody)
     case ended
   }
 
   struct State {
+    var machine: CacheMachine
+    /// The stored responses that the latest lookup has found. The machine's indexes refer to them.
+    var found: [FoundResponse] = []
     var phase = Phase.deciding
     var isPaused = false
     /// The receive window: the number of body bytes that the receiver can currently accept. `Int.max` means no limit.
     var window: Int
-    /// The number of the lookup on disk that is in progress, or nil if there is none.
-    var lookup: Int?
-    var lookupCount = 0
-    /// Whether the request has already waited for the response to another request. If true, the request won't wait again.
-    var hasWaited = false
     /// The number of times that the request has been sent to the origin.
     var attemptCount = 0
     /// Notifies the other requests that wait for the response to this one. Nil if no request can wait for it.
     var lead: Lead?
+    /// The time limit of the lookup in files, of the wait for another request, or of an unwanted body.
+    var deadline: Deadline?
+
+    var hasEnded: Bool { if case .ended = phase { true } else { false } }
   }
 
   private static let count = Atomic<UInt64>(0)
@@ -58,6 +59,9 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   /// Whether the receiver's user reads the body piece by piece and may pause for any length of time. To limit the memory in use,
   /// the exchange doesn't collect such a body if it is long, and no other request waits for this exchange.
   let isStreamed: Bool
+  /// Whether this request may wait for the response to another request for the same URI, and other requests may wait for the
+  /// response to this one (request collapsing).
+  let isCollapsible: Bool
 
   /// - Parameters:
   ///   - request: The request in the form that the cache's decisions use.
@@ -82,7 +86,11 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     key = request.uri.cacheKey
     self.isStreamed = isStreamed
     readsUnwantedBodies = !isStreamed && windowBytes > PassedResponse.unwantedBytesMax
-    state = Mutex(State(window: windowBytes))
+    // Digest credentials are valid for only one request, so a stored response can't be revalidated by a second request.
+    let machine = CacheMachine(
+      request, SessionCache.hasDigestProof(engineRequest.fields) ? .beforeServing : .inBackground, mayWait: !isStreamed)
+    isCollapsible = machine.isCollapsible && !isStreamed
+    state = Mutex(State(machine: machine, window: windowBytes))
   }
 
   var stores: CacheStores { cache.stores }
@@ -92,119 +100,126 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
 
   // MARK: Deciding
 
-  /// Serves a stored response or sends the request to the origin, as `CacheDecision` says. Looks for stored responses in memory
+  /// Serves a stored response or sends the request to the origin, as the machine decides. Looks for stored responses in memory
   /// first, then in files.
-  func decide() {
-    let found = stores.foundInMemory(key)
-    let decision = CacheDecision(request, stored: found.map(\.response), now: stores.now)
-    guard !decision.isHit, request.policy != .reload, stores.mayHaveFiles(of: key) else {
-      return act(on: decision, found)
+  func decide() { decide(by: stores.foundInMemory(key)) { $0.foundInMemory($1, now: $2) } }
+
+  /// Passes the stored responses that a lookup has found to the machine, and performs its action.
+  private func decide(
+    by found: [FoundResponse], _ event: (inout CacheMachine, [StoredResponse], _ now: Int64) -> CacheMachine.Action?
+  ) {
+    perform { state in
+      guard let action = event(&state.machine, found.map(\.response), stores.now) else { return nil }
+      state.found = found
+      return action
     }
-    let lookup = state.withLock { state in
-      state.lookupCount += 1
-      state.lookup = state.lookupCount
-      return state.lookupCount
+  }
+
+  /// Passes an event to the machine, unless the exchange has ended, and performs the machine's action. `metrics` are those of a
+  /// preceding request to the origin, or nil if no request was sent.
+  func perform(_ metrics: ExchangeMetrics? = nil, _ event: (inout State) -> CacheMachine.Action?) {
+    let performed = state.withLock { state -> (CacheMachine.Action, [FoundResponse], Deadline?)? in
+      guard !state.hasEnded, let action = event(&state) else { return nil }
+      state.phase = .deciding
+      // Only the file of a response that is served now stays open.
+      defer { state.found = state.found.map(\.closed) }
+      return (action, state.found, state.deadline.take())
     }
+    // The limit of the step that has ended is released outside the lock.
+    guard let (action, found, _) = performed else { return }
+    switch action {
+    case .lookUp(let isLimited): return lookUp(isLimited)
+    case .send(_, let mayWait): mayWait ? cache.join(self) : forward()
+    case .serve(let served): serve(served, found, metrics)
+    case .fail: fail(URLError(notCached: url))
+    // The request's Cache-Control has only-if-cached (RFC 9111 §5.2.1.7).
+    case .timeOut:
+      deliver(ResponseHead(status: 504, fields: ["Content-Length": "0"], isContentDecoded: false), .data(Data()), nil)
+    }
+  }
+
+  /// Looks for stored responses in files.
+  private func lookUp(_ isLimited: Bool) {
+    guard stores.mayHaveFiles(of: key) else { return decideWithoutFiles() }
+    if isLimited { setDeadline(.milliseconds(SessionCache.lookupMillisecondsMax)) { $0.decideWithoutFiles() } }
     stores.onQueue {
-      let found = self.stores.found(self.key)
-      guard self.endLookup(lookup) else { return }
-      self.act(on: CacheDecision(self.request, stored: found.map(\.response), now: self.stores.now), found)
-    }
-    // The lookup has no time limit if only a stored response may answer the request.
-    guard case .forward = decision else { return }
-    let limit = DispatchTimeInterval.milliseconds(SessionCache.lookupMillisecondsMax)
-    DispatchQueue.global().asyncAfter(deadline: .now() + limit) { [weak self] in
-      if let self, self.endLookup(lookup) { self.act(on: decision, found) }
+      self.decide(by: self.stores.found(self.key)) { $0.found($1, now: $2) }
     }
   }
 
-  /// Ends the lookup in files with this number. Returns false if the lookup has already ended.
-  private func endLookup(_ number: Int) -> Bool {
-    state.withLock { state in
-      guard state.lookup == number else { return false }
-      state.lookup = nil
-      return true
-    }
-  }
-
-  private func act(on decision: CacheDecision, _ found: [FoundResponse]) {
-    switch decision {
-    case .serve(let hit): serve(found[hit.index], hit.response)
-    case .serveWhileRevalidating where SessionCache.hasDigestProof(engineRequest.fields):
-      // Digest credentials are valid for only one request, so the stored response can't be revalidated by a second request in the
-      // background. This request validates the response itself.
-      var validated = request
-      validated.policy = .validate
-      act(on: CacheDecision(validated, stored: found.map(\.response), now: stores.now), found)
-    case .serveWhileRevalidating(let hit, let forwarding):
-      revalidate(forwarding, found)
-      serve(found[hit.index], hit.response)
-    case .gatewayTimeout: refuse()
-    case .forward(let forwarding):
-      let mayWait = state.withLock { state -> Bool? in
-        guard case .deciding = state.phase else { return nil }
-        state.phase = .waiting(forwarding, found)
-        return !state.hasWaited
-      }
-      guard let mayWait else { return }
-      // Without a stored response, nothing suggests that one response can answer several requests.
-      if mayWait, !found.isEmpty, isCollapsible, forwarding.isCollapsible { cache.join(self) } else { forward() }
-    }
-  }
+  private func decideWithoutFiles() { perform { $0.machine.decideWithoutFiles(now: stores.now) } }
 
   /// Sends the request to the origin without conditional fields, as if no response were stored. Called if the chosen stored
   /// response can't be read.
-  func decideWithoutStored() {
-    state.withLock { state in
-      if case .ended = state.phase { return }
-      (state.phase, state.hasWaited) = (.deciding, true)
+  func decideWithoutStored() { perform { $0.machine.decideWithoutStored(now: stores.now) } }
+
+  /// Stops waiting for the response to another request after a time limit.
+  func limitWait(_ limit: Duration) {
+    let (seconds, attoseconds) = limit.components
+    setDeadline(.nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000))) { exchange in
+      if exchange.cache.leave(exchange) { exchange.endWaiting() }
+    } unless: {
+      // The wait has ended in the meantime.
+      $0.machine.forwarding == nil
     }
-    act(on: CacheDecision(request, stored: [], now: stores.now), [])
   }
 
-  /// Ends the exchange if only a stored response may answer the request, but none is stored: with an error, or with status code 504
-  /// if the request has Cache-Control: only-if-cached.
-  private func refuse() {
-    guard request.policy != .storedOnly else {
-      let isOpen = state.withLock { state in
-        guard case .deciding = state.phase else { return false }
-        state.phase = .ended
-        return true
-      }
-      if isOpen { receiver?.fail(URLError(notCached: url)) }
-      return
+  /// Calls `passed` after a time limit, unless the step that it limits has ended before, or `hasEnded` returns true now.
+  private func setDeadline(
+    _ limit: DispatchTimeInterval, _ passed: @escaping @Sendable (CacheExchange) -> Void,
+    unless hasEnded: (State) -> Bool = { _ in false }
+  ) {
+    let deadline = Deadline(after: limit) { [weak self] in
+      if let self { passed(self) }
     }
-    // The request's Cache-Control has only-if-cached (RFC 9111 §5.2.1.7).
-    deliver(ResponseHead(status: 504, fields: ["Content-Length": "0"], isContentDecoded: false), .data(Data()), nil)
+    // The previous limit is released outside the lock.
+    let old = state.withLock { state -> Deadline? in
+      guard !hasEnded(state) else { return nil }
+      defer { state.deadline = deadline }
+      return state.deadline
+    }
+    _ = old
   }
 
   /// Starts a request in the background that revalidates a stale stored response, while the stale response is served.
-  private func revalidate(_ forwarding: Forwarding, _ found: [FoundResponse]) {
-    var independent = request
-    independent.method = "GET"
-    for name in CacheRequest.conditionNames + ["Range"] { independent.fields.remove(name) }
+  func revalidate(_ forwarding: Forwarding, _ found: [FoundResponse]) {
     var engineRequest = engineRequest
     engineRequest.method = "GET"
     let limit = SessionCache.revalidationTimeMax
     engineRequest.timeouts.total = min(engineRequest.timeouts.total ?? limit, limit)
     let exchange = CacheExchange(
-      independent, engineRequest, url: url, cache: cache, upstream: upstream, windowBytes: .max, isStreamed: false,
-      receiver: nil)
+      request.independent, engineRequest, url: url, cache: cache, upstream: upstream, windowBytes: .max,
+      isStreamed: false, receiver: nil)
     guard let lead = cache.begin(exchange) else { return }
-    exchange.state.withLock { $0.phase = .waiting(forwarding, found) }
+    exchange.state.withLock { state in
+      state.found = found.map(\.closed)
+      state.machine.revalidate(forwarding, stored: found.map(\.response))
+    }
     exchange.lead(lead)
+  }
+
+  /// Ends the exchange with an error, without a response.
+  private func fail(_ error: URLError) {
+    guard let lead = takeEnd() else { return }
+    lead?.end(.failed)
+    receiver?.fail(error)
+  }
+
+  /// Ends the exchange. Returns the object that must notify the waiting requests, if any, or nil if the exchange has already ended.
+  func takeEnd() -> Lead?? {
+    state.withLock { state in
+      guard !state.hasEnded else { return nil }
+      state.phase = .ended
+      return .some(state.lead.take())
+    }
   }
 
   // MARK: Waiting for another request
 
-  /// Whether this request may wait for the response to another request for the same URI, and other requests may wait for the
-  /// response to this one (request collapsing).
-  var isCollapsible: Bool { request.isCollapsible && !isStreamed }
-
   /// Sends the request to the origin. From now on, other requests may wait for the response, and `lead` notifies them.
   func lead(_ lead: Lead) {
     let isOpen = state.withLock { state in
-      guard case .waiting = state.phase else { return false }
+      guard case .deciding = state.phase, state.machine.forwarding != nil else { return false }
       state.lead = lead
       return true
     }
@@ -215,9 +230,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   /// request has ended or because the response can't answer this one.
   func endWaiting() {
     let isOpen = state.withLock { state in
-      guard case .waiting = state.phase else { return false }
-      (state.phase, state.hasWaited) = (.deciding, true)
-      return true
+      guard case .deciding = state.phase else { return false }
+      return state.machine.stopWaiting()
     }
     if isOpen { decide() }
   }
@@ -228,7 +242,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     enum Command { case end(Lead?), cancel(ExchangeHandle?), none }
     let command = state.withLock { state -> Command in
       switch state.phase {
-      case .deciding, .waiting, .serving:
+      case .deciding, .serving:
         state.phase = .ended
         return .end(state.lead.take())
       case .forwarding(var network):
@@ -268,7 +282,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     enum Command { case none, limitTime(attempt: Int), stop(StoppedStoring) }
     let command = state.withLock { state -> Command in
       switch state.phase {
-      case .deciding, .waiting, .ended: return .none
+      case .deciding, .ended: return .none
       case .forwarding(var network):
         guard readsUnwantedBodies, network.continuesUnwanted() else {
           return .stop(state.stopStoring(isWanted: false))
@@ -285,8 +299,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     case .none: break
     case .stop(let stopped): stopped.complete()
     case .limitTime(let attempt):
-      let limit = DispatchTimeInterval.milliseconds(PassedResponse.unwantedMillisecondsMax)
-      DispatchQueue.global().asyncAfter(deadline: .now() + limit) { [weak self] in self?.stopReading(attempt) }
+      setDeadline(.milliseconds(PassedResponse.unwantedMillisecondsMax)) { $0.stopReading(attempt) }
     }
     advance()
   }
@@ -318,27 +331,24 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   /// Submits the request to the engine. The request has conditional fields, such as If-None-Match, if it validates a stored
   /// response.
   func forward() {
-    let begun = state.withLock { state -> (NetworkExchange, window: Int)? in
-      guard case .waiting(let forwarding, let found) = state.phase else { return nil }
+    let begun = state.withLock { state -> (fields: Fields, attempt: Int, window: Int)? in
+      guard case .deciding = state.phase else { return nil }
+      let selected = state.machine.forwarding?.selected
+      guard let fields = state.machine.sent(now: stores.now) else { return nil }
       state.attemptCount += 1
-      let network = NetworkExchange(
-        attempt: state.attemptCount, forwarding: forwarding, found: found, requestTime: stores.now,
-        invalidationCount: stores.invalidations.count)
-      state.phase = .forwarding(network)
-      return (network, state.window)
+      state.phase = .forwarding(
+        NetworkExchange(
+          attempt: state.attemptCount, validated: selected.map { state.found[$0] },
+          invalidationCount: stores.invalidations.count))
+      return (fields, state.attemptCount, state.window)
     }
-    guard let (network, window) = begun else { return }
+    guard let begun else { return }
     var request = engineRequest
-    request.fields = network.forwarding.fields
+    request.fields = begun.fields
     do throws(URLError) {
-      keep(try upstream.submit(request, to: self, windowBytes: window), of: network.attempt)
+      keep(try upstream.submit(request, to: self, windowBytes: begun.window), of: begun.attempt)
     } catch {
-      let lead = state.withLock { state in
-        state.phase = .ended
-        return state.lead.take()
-      }
-      lead?.end(.failed)
-      receiver?.fail(error)
+      fail(error)
     }
   }
 
@@ -360,38 +370,4 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
 
   /// The maximum size, in bytes, of a response body that the exchange stores.
   var storedBytesMax: Int { min(stores.responseBytesMax, isStreamed ? SessionCache.streamedBytesMax : .max) }
-}
-
-extension CacheDecision {
-  /// Whether the cache serves a stored response without waiting for the origin.
-  fileprivate var isHit: Bool {
-    switch self {
-    case .serve, .serveWhileRevalidating: true
-    case .forward, .gatewayTimeout: false
-    }
-  }
-}
-
-extension CacheRequest {
-  /// The names of the conditional request fields. A caller sets one of them to validate a response that the caller has stored
-  /// itself.
-  static let conditionNames = ["If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range"]
-
-  /// Whether the request may wait for the response to another request for the same URI. True for a GET without conditional fields,
-  /// Range, Cache-Control and Pragma, if its cache policy permits the cache to answer the request.
-  fileprivate var isCollapsible: Bool {
-    method == "GET" && (policy == .automatic || policy == .storedElseLoad)
-      && !(CacheRequest.conditionNames + ["Range", "Cache-Control", "Pragma"]).contains(where: fields.contains)
-  }
-}
-
-extension Forwarding {
-  /// Whether the request may wait, because the response to another request could answer it. False, for example, if a stored
-  /// response must be validated for each request.
-  fileprivate var isCollapsible: Bool {
-    switch reason {
-    case .nothingStored, .noVariant, .stale: true
-    case .method, .policy, .validationRequired, .requestDirective, .conditions: false
-    }
-  }
 }

@@ -11,11 +11,21 @@ struct FoundResponse: Sendable {
   /// Where the lookup has found the stored response: in memory, which also contains the body, or in a file.
   enum Body: Sendable {
     case memory(id: UInt64, CachedURLResponse)
-    case file(id: UInt64)
+    /// The file is open, unless it was closed after the lookup.
+    case file(id: UInt64, RecordReader?)
   }
 
   let response: StoredResponse
   let body: Body
+
+  /// The stored response in memory. Nil if it is in a file.
+  var content: CachedURLResponse? { if case .memory(_, let content) = body { content } else { nil } }
+
+  /// The stored response with its file closed.
+  var closed: FoundResponse {
+    guard case .file(let id, _?) = body else { return self }
+    return FoundResponse(response: response, body: .file(id: id, nil))
+  }
 }
 
 /// The stored responses of a cache, in memory and in the files of a folder.
@@ -66,6 +76,8 @@ final class CacheStores: Sendable {
   private let clock: @Sendable () -> Date
   let unwrittenBytesMax: Int
   private let queue = DispatchQueue(label: "lupine.cache")
+  /// Marks the queue, so that work on it can find out which queue it is on.
+  private static let queueKey = DispatchSpecificKey<ObjectIdentifier>()
 
   /// - Parameters:
   ///   - memoryCapacity: The maximum memory for stored responses, in bytes.
@@ -85,6 +97,7 @@ final class CacheStores: Sendable {
     diskState = Mutex(DiskState(capacity: max(0, diskCapacity)))
     self.clock = clock
     self.unwrittenBytesMax = unwrittenBytesMax
+    queue.setSpecific(key: Self.queueKey, value: ObjectIdentifier(self))
   }
 
   /// The number of responses that have been stored so far.
@@ -108,6 +121,11 @@ final class CacheStores: Sendable {
 
   /// Performs work with the cache's files asynchronously, on their serial queue, after all earlier work.
   func onQueue(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
+
+  /// Performs work that only reads files: at once if the caller is on the files' queue, and otherwise like `onQueue`.
+  func onQueueNow(_ work: @escaping @Sendable () -> Void) {
+    if DispatchQueue.getSpecific(key: Self.queueKey) == ObjectIdentifier(self) { work() } else { onQueue(work) }
+  }
 
   /// Performs work with the cache's files on their serial queue, after all earlier work, and waits until the work is done.
   func waitForFiles<Value>(_ work: () -> Value) -> Value { queue.sync(execute: work) }
@@ -191,30 +209,31 @@ final class CacheStores: Sendable {
     disk?.forEachRecord(of: key.text) { record in
       let response = record.response
       if !found.contains(where: { $0.response.isVersion(of: response) }) {
-        found.append(FoundResponse(response: response, body: .file(id: record.id)))
+        found.append(FoundResponse(response: response, body: .file(id: record.id, record)))
       }
     }
     return found
   }
 
-  /// Opens the file of the stored response with this identifier. Returns nil if the response is no longer stored. Must be called on
-  /// the files' queue.
-  func open(_ id: UInt64) -> RecordFile? {
-    guard let reader = disk?.open(id) else { return nil }
-    return RecordFile(reader)
+  /// Returns the open file of a stored response, and marks it as the most recently used one. `file` is the file if a lookup has
+  /// left it open. Returns nil if the response is no longer stored. Must be called on the files' queue.
+  func open(_ id: UInt64, _ file: RecordReader?) -> RecordReader? {
+    guard let file else { return disk?.open(id) }
+    disk?.use(id)
+    return file
   }
 
   /// Deletes the file of a stored response. Must be called on the files' queue.
-  func remove(_ file: RecordFile) { disk?.remove(file.reader.id) }
+  func remove(_ file: RecordReader) { disk?.remove(file.id) }
 
   /// Reads a stored response from its file, and also stores it in memory. If the file is damaged, deletes the file and returns nil.
   /// Must be called on the files' queue.
-  func load(_ file: RecordFile, of key: CacheKey, for url: URL) -> CachedURLResponse? {
+  func load(_ file: RecordReader, of key: CacheKey, for url: URL) -> CachedURLResponse? {
     guard let data = try? file.contents() else {
       remove(file)
       return nil
     }
-    let stored = file.reader.response
+    let stored = file.response
     let head = HTTPURLResponse(
       url: url, statusCode: stored.status, fields: stored.fields, isContentDecoded: stored.bodyForm == .decoded)
     let cached = CachedURLResponse(response: head, data: data)

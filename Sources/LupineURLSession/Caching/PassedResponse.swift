@@ -53,8 +53,8 @@ final class PassedResponse: Sendable {
   /// Whether the task accepts the body.
   var isWanted: Bool { state.withLock { $0.isWanted } }
 
-  /// Called when the task doesn't want the rest of the body. If the response is a redirect whose body has at most `unwantedBytesMax`
-  /// bytes, continues to store the body, and returns true. Otherwise changes nothing and returns false.
+  /// Called when the task doesn't want the rest of the body. If the response is a redirect whose body has at most
+  /// `unwantedBytesMax` bytes, continues to store the body, and returns true. Otherwise changes nothing and returns false.
   func continuesUnwanted() -> Bool {
     guard response.isRedirect else { return false }
     return state.withLock { state in

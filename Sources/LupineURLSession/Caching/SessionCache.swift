@@ -192,13 +192,7 @@ final class SessionCache: Sendable {
     switch flights.withLock({ $0.join(exchange.key, exchange) }) {
     case .leads: exchange.lead(Lead(self, exchange.key, exchange.id))
     case .goesAlone: exchange.forward()
-    case .waits:
-      let wait = min(waitMax, exchange.waitMax).components
-      let nanoseconds = wait.seconds * 1_000_000_000 + wait.attoseconds / 1_000_000_000
-      DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(nanoseconds))) {
-        [weak self, weak exchange] in
-        if let self, let exchange, self.leave(exchange) { exchange.endWaiting() }
-      }
+    case .waits: exchange.limitWait(min(waitMax, exchange.waitMax))
     }
   }
 

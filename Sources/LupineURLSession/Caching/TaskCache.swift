@@ -63,8 +63,8 @@ final class TaskCache: Sendable {
 
   private let session: SessionCache
   private let scope: Scope
-  /// Whether the task's user reads the body piece by piece, and the task's delegate decides about caching. The task doesn't keep such
-  /// a body, so this object collects it.
+  /// Whether the task's user reads the body piece by piece, and the task's delegate decides about caching. The task doesn't keep
+  /// such a body, so this object collects it.
   private let collectsForDecision: Bool
   private let isStreamed: Bool
   private let state = Mutex(State())
@@ -244,8 +244,8 @@ final class TaskCache: Sendable {
     discarding?.discardBody()
   }
 
-  /// Discards the rest of the body, which the task doesn't accept, and doesn't store the response. A redirect with a short body is an
-  /// exception: its body is read for up to `PassedResponse.unwantedMillisecondsMax`, so that the redirect can be stored.
+  /// Discards the rest of the body, which the task doesn't accept, and doesn't store the response. A redirect with a short body is
+  /// an exception: its body is read for up to `PassedResponse.unwantedMillisecondsMax`, so that the redirect can be stored.
   func discardBody(of handle: ExchangeHandle) {
     let kept = state.withLock { state -> PassedResponse? in
       guard let incoming = state.incoming, state.sent?.readsUnwantedBodies == true, incoming.continuesUnwanted() else {

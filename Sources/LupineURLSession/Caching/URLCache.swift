@@ -163,7 +163,8 @@ open class URLCache: NSObject, @unchecked Sendable {
       guard let index = key.request.selection(among: found.map(\.response)) else { return nil }
       switch found[index].body {
       case .memory(_, let cached): return cached
-      case .file(let id): return stores.open(id).flatMap { stores.load($0, of: key.cacheKey, for: key.url) }
+      case .file(let id, let file):
+        return stores.open(id, file).flatMap { stores.load($0, of: key.cacheKey, for: key.url) }
       }
     }
   }

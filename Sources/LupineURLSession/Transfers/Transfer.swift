@@ -375,8 +375,8 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
 }
 
 extension Data {
-  /// The same bytes with indices that start at 0, as delivered data must have. The data of a whole body has them already, so that it
-  /// isn't copied.
+  /// The same bytes with indices that start at 0, as delivered data must have. The data of a whole body has them already, so that
+  /// it isn't copied.
   fileprivate var zeroBased: Data { startIndex == 0 ? self : Data(self) }
 }
 

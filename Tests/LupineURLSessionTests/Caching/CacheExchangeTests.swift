@@ -85,9 +85,8 @@ import Testing
     }
   }
 
-  @Test(
-    "if another process deletes a cache file between its lookup and its delivery, the request is sent to the origin")
-  func deletedBeforeDelivery() async throws {
+  @Test("a lookup in files serves the response from the file that it has opened, before other work with files")
+  func deletedAfterLookup() async throws {
     try await withCache(memory: 0, disk: 1_000_000) { fixture async throws in
       fixture.script.on("/a", "one")
       try await fixture.load()
@@ -99,11 +98,30 @@ import Testing
       stores.onQueue { gate.waitBlocking() }
       let exchange = try makeExchange(fixture, receiver)
       exchange.decide()
-      // This work runs after the lookup, and before the delivery that the lookup schedules.
+      // This work runs after the lookup. Another lookup of the file would fail.
       stores.onQueue { for path in directory.records { try? FileManager.default.removeItem(atPath: path) } }
       gate.open()
       #expect(await settles { receiver.endCount.load(ordering: .relaxed) == 1 })
-      #expect(fixture.script.count == 2)
+      #expect(fixture.script.count == 1 && directory.records.isEmpty)
+    }
+  }
+
+  @Test("if another process deletes a cache file during its validation, the request is sent without conditions")
+  func deletedDuringValidation() async throws {
+    try await withCache(memory: 0, disk: 1_000_000) { fixture async throws in
+      let directory = fixture.directory
+      fixture.script.on("/a") { request, number in
+        guard request.fields.contains("If-None-Match") else {
+          return Reply(fields: ["Cache-Control": "max-age=0", "ETag": "\"1\""], .bytes(Array("\(number)".utf8)))
+        }
+        for path in directory.records { try FileManager.default.removeItem(atPath: path) }
+        return Reply(status: 304, fields: ["ETag": "\"1\""], .bytes([]))
+      }
+      try await fixture.load()
+      fixture.cache.stores.waitForFiles {}
+      #expect(directory.records.count == 1)
+      #expect(try await fixture.load().text == "2")
+      #expect(fixture.script.requests.map { $0.fields.contains("If-None-Match") } == [false, true, false])
     }
   }
 

@@ -239,12 +239,10 @@ import Testing
     let url = try #require(try request().url)
     let key = try URI(url.absoluteString).cacheKey
     let hasLoaded = later.stores.waitForFiles {
-      let file = later.stores.found(key).first.flatMap { found -> RecordFile? in
-        if case .file(let id) = found.body { later.stores.open(id) } else { nil }
-      }
+      guard case .file(_, let file?) = later.stores.found(key).first?.body else { return false }
       // The work that deletes the file is queued after this work.
       later.stores.removeAll(for: key)
-      return file.flatMap { later.stores.load($0, of: key, for: url) } != nil
+      return later.stores.load(file, of: key, for: url) != nil
     }
     #expect(hasLoaded && later.currentMemoryUsage == 0)
     #expect(try later.cachedResponse(for: request()) == nil)
