@@ -22,7 +22,8 @@ if let authorities = load.authorities { configuration.engine.tls.trustRoots = [.
 Features.prepare(configuration, for: mode, load.url)
 
 do {
-  let monitors: [any EventMonitor] = mode == .monitor ? [Features.monitor] : []
+  var monitors: [any EventMonitor] = [AlamofireNotifications()]
+  if mode == .monitor { monitors.append(Features.monitor) }
   let session = Session(configuration: configuration, eventMonitors: monitors)
   let caller = try Caller(session: session, load: load, mode: mode)
   try await send(Tickets(load.warmUp), caller)
