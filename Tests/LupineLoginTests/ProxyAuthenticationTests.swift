@@ -68,8 +68,9 @@ import Testing
     session.logins.connections.note(
       Login(party: .proxy(address), scheme: .negotiate, credential: PasswordCredential(user: "", password: "")),
       by: address)
-    for url in ["http://h.example/", "https://h.example/"] {
-      for (proxy, mayBlock) in [(nil, false), (second, false), (first, true)] {
+    // A forwarded request begins a handshake only after the proxy's challenge.
+    for (url, isTunneled) in [("http://h.example/", false), ("https://h.example/", true)] {
+      for (proxy, mayBlock) in [(nil, false), (second, false), (first, isTunneled)] {
         let task = LoginTask(session, KnownCredentials { _ in PasswordCredential(user: "", password: "") })
         _ = try task.prepare(EngineRequest(uri: try URI(url)), via: proxy)
         #expect(task.mayHaveBlocked == mayBlock)
