@@ -3,6 +3,7 @@
 import Alamofire4
 import Foundation
 import Lupine
+import LupineEngine
 import LupineOrigin
 import Testing
 

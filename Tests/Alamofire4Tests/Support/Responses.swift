@@ -1,6 +1,7 @@
 // Responses: waits for the responses of requests, and the servers that tests share.
 
 import Foundation
+import LupineEngine
 import LupineOrigin
 import Synchronization
 

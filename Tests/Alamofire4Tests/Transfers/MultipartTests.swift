@@ -1,6 +1,7 @@
 // MultipartTests: multipart forms, and their uploads from memory and from disk.
 
 import Foundation
+import LupineEngine
 import LupineOrigin
 import Testing
 

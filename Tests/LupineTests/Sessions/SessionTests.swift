@@ -266,17 +266,6 @@ import Testing
     #expect(isMain.withLock { $0 })
     withExtendedLifetime(session) {}
   }
-}
-
-/// Recognizes the main queue by a queue-specific key. On Linux, the main queue may run on another thread than the main thread.
-private enum MainQueue {
-  private static let key: DispatchSpecificKey<Bool> = {
-    let key = DispatchSpecificKey<Bool>()
-    DispatchQueue.main.setSpecific(key: key, value: true)
-    return key
-  }()
-
-  static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
 
   #if DEBUG
     @Test("a step of a request that runs on another queue than the root queue ends a debug build")
@@ -288,6 +277,17 @@ private enum MainQueue {
       }
     }
   #endif
+}
+
+/// Recognizes the main queue by a queue-specific key. On Linux, the main queue may run on another thread than the main thread.
+private enum MainQueue {
+  private static let key: DispatchSpecificKey<Bool> = {
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    return key
+  }()
+
+  static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
 }
 
 /// A response serializer that calls a closure when it serializes a response, and returns the body unchanged.

@@ -1,6 +1,7 @@
 // Awaitable results of adapters and retriers, and an error for tests.
 
 import Foundation
+import LupineEngine
 
 @testable import Lupine
 @testable import LupineURLSession

@@ -1,6 +1,7 @@
 // ReadyTransfersTests: when the transfers that have received something are delivered.
 
 import Dispatch
+import LupineEngine
 import LupineReactor
 import Synchronization
 import Testing
