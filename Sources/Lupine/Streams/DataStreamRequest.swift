@@ -44,7 +44,10 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     self.automaticallyCancelOnStreamError = automaticallyCancelOnStreamError
     self.eventStream = eventStream
     super.init(session: session, shouldAutomaticallyResume: shouldAutomaticallyResume)
-    if let eventStream { add(EventStreamCheck(request: self, stream: eventStream)) }
+    guard let eventStream else { return }
+    add(EventStreamCheck(request: self, stream: eventStream))
+    // `validateResponse` also checks the response of an event stream.
+    didAdd(.validations)
   }
 
   override func makeURLRequest() throws -> URLRequest { try convertible.asURLRequest() }

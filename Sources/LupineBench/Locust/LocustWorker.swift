@@ -1,9 +1,14 @@
 // LocustWorker: a worker of a Locust master, whose users are requests per second.
 
 #if Bench
-  internal import Glibc
   public import LupineEngine
   internal import Synchronization
+
+  #if canImport(Glibc)
+    internal import Glibc
+  #else
+    internal import Musl
+  #endif
 
   /// A worker of Locust's master: it sends as many requests as the master has users, and reports their latencies to the master.
   ///

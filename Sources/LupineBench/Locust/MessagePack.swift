@@ -60,7 +60,7 @@
 
     private static func append(_ head: UInt8, _ number: some FixedWidthInteger, to output: inout [UInt8]) {
       output.append(head)
-      withUnsafeBytes(of: number.bigEndian) { output += $0 }
+      output += number.bigEndianBytes
     }
 
     // MARK: Decoding

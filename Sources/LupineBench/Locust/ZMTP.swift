@@ -40,7 +40,7 @@
       var body: [UInt8] = [5] + Array("READY".utf8)
       for (name, value) in [("Socket-Type", "DEALER"), ("Identity", identity)] {
         body += [UInt8(name.utf8.count)] + Array(name.utf8)
-        withUnsafeBytes(of: UInt32(value.utf8.count).bigEndian) { body += $0 }
+        body += UInt32(value.utf8.count).bigEndianBytes
         body += value.utf8
       }
       return frame(flags: 0x04, body)
@@ -51,9 +51,8 @@
 
     private static func frame(flags: UInt8, _ body: [UInt8]) -> [UInt8] {
       guard body.count > 255 else { return [flags, UInt8(body.count)] + body }
-      var frame = [flags | 0x02]
-      withUnsafeBytes(of: UInt64(body.count).bigEndian) { frame += $0 }
-      return frame + body
+      let frame = [flags | 0x02]
+      return frame + UInt64(body.count).bigEndianBytes + body
     }
 
     /// Processes received bytes, and returns the messages that they complete.

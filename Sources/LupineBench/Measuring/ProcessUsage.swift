@@ -1,8 +1,13 @@
 // ProcessUsage: the processor time and memory of a process, from /proc.
 
 #if Bench
-  internal import Glibc
   internal import LupineReactor
+
+  #if canImport(Glibc)
+    internal import Glibc
+  #else
+    internal import Musl
+  #endif
 
   /// A reading of a process's use of processor time and memory.
   struct ProcessUsage: Sendable {

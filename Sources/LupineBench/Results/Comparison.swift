@@ -1,8 +1,13 @@
 // Comparison: the difference of two reports, with its confidence interval.
 
 #if Bench
-  internal import Glibc
   internal import LupineJSON
+
+  #if canImport(Glibc)
+    internal import Glibc
+  #else
+    internal import Musl
+  #endif
 
   /// A report that was read from its JSON, as far as comparisons need it.
   public struct ReportFile: Sendable, Decodable {

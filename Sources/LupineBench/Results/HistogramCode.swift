@@ -104,7 +104,7 @@
     // MARK: Bytes
 
     private static func append(_ number: some FixedWidthInteger, to output: inout [UInt8]) {
-      withUnsafeBytes(of: number.bigEndian) { output += $0 }
+      output += number.bigEndianBytes
     }
 
     private static func number<Number: FixedWidthInteger>(_ bytes: [UInt8], at offset: Int, _: Number.Type) -> Number? {

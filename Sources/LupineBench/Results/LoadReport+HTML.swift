@@ -1,7 +1,11 @@
 // LoadReport+HTML: the report as one HTML file without scripts and without references to other files.
 
 #if Bench
-  internal import Glibc
+  #if canImport(Glibc)
+    internal import Glibc
+  #else
+    internal import Musl
+  #endif
 
   extension LoadReport {
     private static let colors = ["#1a7f5a", "#c4511b", "#7a4fbf", "#20639b"]

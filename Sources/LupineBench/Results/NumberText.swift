@@ -1,6 +1,13 @@
-// NumberText: numbers and durations as text, without Foundation and independent of the locale.
+// NumberText: numbers and durations as text and as bytes, without Foundation and independent of the locale.
 
 #if Bench
+  extension FixedWidthInteger {
+    /// The bytes of the number, the most significant one first.
+    var bigEndianBytes: [UInt8] {
+      stride(from: Self.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: self >> $0) }
+    }
+  }
+
   extension Double {
     /// The number with a fixed number of decimals, rounded.
     func text(_ decimals: Int) -> String {

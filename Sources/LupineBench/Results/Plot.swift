@@ -1,7 +1,11 @@
 // Plot: a diagram of lines as SVG.
 
 #if Bench
-  internal import Glibc
+  #if canImport(Glibc)
+    internal import Glibc
+  #else
+    internal import Musl
+  #endif
 
   /// A diagram with lines over a common horizontal axis.
   struct Plot {

@@ -1,9 +1,14 @@
 // BenchDisplay: the progress of a load test on standard error: a block that redraws on a terminal, and otherwise a line per second.
 
 #if Bench
-  import Glibc
   import LupineBench
   import Synchronization
+
+  #if canImport(Glibc)
+    import Glibc
+  #else
+    import Musl
+  #endif
 
   final class BenchDisplay: Sendable {
     private static let barWidth = 40

@@ -1,9 +1,14 @@
 // BenchRun: runs `lupine bench`, and `lupine bench search`, `compare` and `merge`.
 
 #if Bench
-  import Glibc
   import LupineBench
   import LupineEngine
+
+  #if canImport(Glibc)
+    import Glibc
+  #else
+    import Musl
+  #endif
 
   /// The subcommands of `lupine bench`.
   enum BenchRun {

@@ -70,6 +70,7 @@ import Testing
       certificatePEM: Data(own.certificatePEM), privateKeyPEM: Data(own.privateKeyPEM))
     return [
       request, session.upload(Data([1]), to: origin), session.download(origin), session.streamRequest(origin),
+      session.webSocketRequest(to: origin),
       session, session.session, session.session.configuration, session.delegate, data, upload, download,
       stream, socket,
       try #require(request.task), response,
