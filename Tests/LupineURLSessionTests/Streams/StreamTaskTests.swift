@@ -141,6 +141,7 @@ struct StreamTaskTests {
     try await withStream(server: { peer in
       // More than the kernel's buffers hold.
       try peer.send([UInt8](repeating: 1, count: 32 << 20))
+      heard.record(String(decoding: try peer.receive(), as: UTF8.self))
       heard.record(try Self.readAll(peer))
     }) { task, _ in
       task.resume()
@@ -148,8 +149,10 @@ struct StreamTaskTests {
       #expect(
         await code { try await task.readData(ofMinLength: 1, maxLength: 1, timeout: 60) } == .networkConnectionLost)
       try await task.write(Data("done".utf8), timeout: 60)
-      task.closeWrite()
+      // When both directions are closed, the system resets the connection if the server still sends.
       #expect(await heard.next() == "done")
+      task.closeWrite()
+      #expect(await heard.next()?.isEmpty == true)
     }
   }
 
