@@ -42,6 +42,13 @@ final class RequestQueues: Sendable {
     root = deliversOnRoot ? delivery : SerialQueue(underlying)
   }
 
+  /// Calls a closure that creates a request, with the session's choice of an encoder.
+  @inline(__always)
+  func encoding<Value>(_ create: () throws -> Value) rethrows -> Value {
+    guard encodesWithFoundation.load(ordering: .relaxed) else { return try create() }
+    return try EncodingChoice.$isFoundation.withValue(true) { try create() }
+  }
+
   /// Traps, in debug builds, if the caller doesn't run on the root queue. Not checked if the `URLSession` calls its delegate on
   /// another queue, which only has the root queue's label.
   func assertOnRoot() {

@@ -45,6 +45,13 @@ extension Session {
     get { queues.decodesWithFoundation.load(ordering: .relaxed) }
     set { queues.decodesWithFoundation.store(newValue, ordering: .relaxed) }
   }
+
+  /// Whether only Foundation's `JSONEncoder` and `JSONSerialization` encode JSON for the session's requests. False by default. A
+  /// change applies to requests that are encoded later.
+  public var encodesWithFoundation: Bool {
+    get { queues.encodesWithFoundation.load(ordering: .relaxed) }
+    set { queues.encodesWithFoundation.store(newValue, ordering: .relaxed) }
+  }
 }
 
 /// Which code decodes JSON in the current thread.
