@@ -11,7 +11,7 @@ package import LupineWire
 package struct CacheMachine: Sendable {
   /// The way in which a stored response is revalidated that may be served in the meantime (stale-while-revalidate).
   package enum Revalidation: Sendable {
-    /// By a request of its own, whose response no caller receives.
+    /// By a separate request, whose response no caller receives.
     case inBackground
     /// By the caller's request, which is answered afterward.
     case beforeServing
@@ -50,7 +50,7 @@ package struct CacheMachine: Sendable {
     package let revalidation: Forwarding?
   }
 
-  /// What becomes of an origin's response.
+  /// The use of an origin's response.
   package enum Reception: Sendable, Equatable {
     /// The caller receives the response. The owner makes these changes of stored responses, and asks `StoreDecision` whether to
     /// store the response.

@@ -73,7 +73,7 @@ package struct StoredResponse: Sendable, Equatable {
 }
 
 extension StoredResponse {
-  /// What never changes about a stored response. An object, so that copies of the response, which lookups and decisions make, share
+  /// The constant parts of a stored response. An object, so that copies of the response, which lookups and decisions make, share
   /// it.
   private final class Head: Sendable, Equatable {
     let status: Int

@@ -111,7 +111,7 @@ final class JSONDocument {
   }
 }
 
-/// Errors that have no case of `DecodingError`. In Foundation, an error of a number also has a type of its own, with this name.
+/// Errors that have no case of `DecodingError`. In Foundation, an error of a number also has a separate type, with this name.
 enum JSONError: Error {
   case numberIsNotRepresentableInSwift(parsed: String)
   /// The document or a type needs something that only Foundation's decoder does.

@@ -27,7 +27,7 @@ package struct FrameTrace: Sendable, Equatable {
 ///
 /// After an error, later bytes are ignored. The caller must call `fail`, at once or after it has sent what it still wants to send.
 package struct WebSocketConnection: ~Copyable, Sendable {
-  /// What the server has sent.
+  /// The result of reading bytes from the server.
   package enum Event: Sendable, Equatable {
     case needMoreBytes
     case message(WebSocketMessage)

@@ -42,7 +42,7 @@ extension WebSocketHandshakeError: CustomStringConvertible {
   private static func quoted(_ text: String) -> String { String(text.prefix(textCharactersMax)).debugDescription }
 }
 
-/// What client and server have agreed on in the opening handshake.
+/// The result of the opening handshake: the subprotocol and the extension.
 package struct WebSocketAgreement: Sendable, Equatable {
   /// The subprotocol that the server has chosen, or nil for none.
   package var subprotocol: String?

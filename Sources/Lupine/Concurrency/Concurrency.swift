@@ -204,6 +204,6 @@ extension DataRequest {
 }
 
 extension Request {
-  /// What a Swift task that awaits the response does when it is cancelled.
+  /// The reaction of a Swift task that awaits the response to its cancellation.
   var cancellation: @Sendable () -> Void { { _ = self.cancel() } }
 }

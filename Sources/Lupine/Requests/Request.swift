@@ -41,7 +41,7 @@ public class Request: @unchecked Sendable {
   typealias CreationHandler = @Sendable (Result<URLRequest, BuildFailure>) -> Void
   typealias TaskHandler = @Sendable (URLSessionTask) -> Void
 
-  /// What callers have added to a request. Most requests have nothing of it, and find that out without taking the lock.
+  /// The kinds of things that callers add to a request. Most requests have none of them, and find that out without the lock.
   enum Addition: UInt8 {
     case interceptors = 1
     case cachedResponseHandler = 2

@@ -12,7 +12,7 @@
 
   /// A worker of Locust's master: it sends as many requests as the master has users, and reports their latencies to the master.
   ///
-  /// Each user stands for a fixed rate in an open loop, like a Locust user with `wait_time = constant_throughput(rate)`. The latencies
+  /// Each user is a fixed rate in an open loop, like a Locust user with `wait_time = constant_throughput(rate)`. The latencies
   /// are those since due. Locust rounds them to whole milliseconds and two significant digits; `onSecond` receives exact ones.
   public struct LocustWorker: Sendable {
     /// The master's host and port.

@@ -118,7 +118,7 @@
       ]
     }
 
-    // The master compares versions. -1 says that the worker is none of its own.
+    // The master compares versions. -1 says that the worker is another program.
     private var ready: Action { .send("client_ready", .int(-1)) }
   }
 #endif

@@ -22,7 +22,7 @@ enum InstalledFile: String, CaseIterable {
 
 /// An option of the command or of a subcommand, as the generated files describe it.
 struct InstalledOption {
-  /// What a shell offers as an option's value.
+  /// The kinds of values that a shell offers for an option.
   enum Value: Equatable {
     /// The option takes no value.
     case none

@@ -17,7 +17,7 @@ extension URLSessionTask {
   }
 
   /// Returns the credential with which the session's delegate would answer the first challenge for a protection space. Returns nil
-  /// if it isn't known before the challenge, or if the task has a delegate of its own.
+  /// if it isn't known before the challenge, or if the task itself has a delegate.
   func credential(for space: URLProtectionSpace) -> URLCredential? {
     guard option({ $0.delegates }) == nil, let delegate = session?.delegates?.session as? any CredentialDelegate else {
       return nil

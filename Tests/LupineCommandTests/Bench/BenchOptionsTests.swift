@@ -25,7 +25,7 @@
       #expect(options.plan == plan)
     }
 
-    @Test("stages and closed loops are loads of their own")
+    @Test("stages and closed loops are other loads")
     func loads() throws {
       let stages = try BenchOptions(["--stages", "10s:100,1m:1000,500ms:0"]).plan
       #expect(

@@ -78,7 +78,7 @@ final class SocketSimulation {
     Ending("compresses invalid data", ServerFrame(2, [0xFF, 0xFF], reservedBits: 4).bytes, nil, code: .invalidData),
   ]
 
-  /// What has happened so far.
+  /// The events so far.
   private final class Journal: Sendable {
     struct State {
       var received: [WebSocketMessage] = []

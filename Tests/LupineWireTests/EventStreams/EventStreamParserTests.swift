@@ -5,7 +5,7 @@ import Testing
 @testable import LupineWire
 
 @Suite struct EventStreamParserTests {
-  /// What a parser has read from the pieces of a stream.
+  /// The results of a parser that has read the pieces of a stream.
   struct Reading: Equatable {
     var events: [ServerSentEvent] = []
     var lastEventID = ""
