@@ -5,11 +5,12 @@ SERVERS := Tests/Servers/servers
 FORMATTED := Sources Tests Package.swift Fuzz/Sources Fuzz/Package.swift $(addprefix Benchmarks/, Sources Package.swift \
   Micro/Benchmarks Micro/Package.swift peers/AsyncHTTPClient/Sources peers/URLSession/Sources)
 
-# All builds use the same flags, because other flags would require another build. They enable all traits. The demo doesn't
+# All builds use the same flags, because other flags would require another build. They enable the trait Zstd. The demo doesn't
 # use these flags, except in the gate (DEMO_FLAGS): a user who tries it shouldn't see warnings of a newer compiler as
-# errors, and needs no libraries of traits.
+# errors, and needs no libraries of traits. --warn-error is clang's other spelling of -Werror, which SwiftPM would take for an option
+# of the Swift compiler when it builds dependencies.
 TRAITS := Zstd
-FLAGS := -Xswiftc -warnings-as-errors -Xcc -Werror --explicit-target-dependency-import-check error
+FLAGS := -Xswiftc -warnings-as-errors -Xcc --warn-error --explicit-target-dependency-import-check error
 STRICT := --traits $(TRAITS) $(FLAGS)
 
 # Swift's backtracer can hang for minutes after a crash of a sanitized program. XCTest, which the tests don't use,
@@ -92,11 +93,8 @@ exclusivity: deps ## run the engine's tests and the simulation with checks of ex
 	@grep -rl '@exclusivity(unchecked) ' $(CHECKED)/Sources | xargs sed -i 's/@exclusivity(unchecked) //'
 	LUPINE_TARGETS=LupineEngineTests $(SWIFT) test $(STRICT) --package-path $(CHECKED) --disable-xctest
 
-# The flags above, for a package with dependencies. SwiftPM looks for flags of the Swift compiler that it must not pass to them, and
-# takes C's -Werror for one of these, but not its other spelling.
-DEPENDENCY_FLAGS := $(subst -Xcc -Werror,-Xcc --warn-error,$(FLAGS))
 traits: deps ## build and test the parts that need the trait Bench, which downloads packages
-	LUPINE_TARGETS="LupineBenchTests LupineCommandTests" $(SWIFT) test --traits Bench $(DEPENDENCY_FLAGS) --scratch-path .build/traits \
+	LUPINE_TARGETS="LupineBenchTests LupineCommandTests" $(SWIFT) test --traits Bench $(FLAGS) --scratch-path .build/traits \
 	  --disable-xctest --filter Bench
 
 tables: deps ## write the generated table of Errors.md from the errors in the code
