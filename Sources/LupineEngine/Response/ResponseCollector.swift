@@ -42,7 +42,12 @@ final class ResponseCollector: ResponseSink {
 
   nonisolated(nonsending) func run(_ request: EngineRequest, by engine: Engine) async -> Outcome {
     let handle = engine.submit(request, to: self, on: shard)
-    await end.pass { handle.cancel() }
+    // These closures don't escape, so they allocate no memory, unlike one that is passed to `pass(onCancel:)`.
+    await withTaskCancellationHandler {
+      await end.pass(onCancel: nil)
+    } onCancel: {
+      handle.cancel()
+    }
     guard let outcome = state.withLock({ $0.outcome.take() }) else {
       preconditionFailure("a response ended without a result")
     }
