@@ -41,7 +41,7 @@ enum Completions {
         esac
       fi
       case $subcommand in
-    \(InstalledOption.subcommands.map(zshCase).joined())
+    \(InstalledOption.subcommands.map(zshCase).joined(separator: "\n"))
         *) _arguments -s -S : \\
     \(InstalledOption.transfer.map(zshLine).joined())      '*:URL:_urls' ;;
       esac
@@ -111,7 +111,7 @@ enum Completions {
 
   private static func zshCase(_ subcommand: InstalledOption.Subcommand) -> String {
     "    \(subcommand.name)) _arguments -s -S : \\\n"
-      + (subcommand.options + subcommand.others).map(zshLine).joined() + "      '1:URL:_urls' ;;\n"
+      + (subcommand.options + subcommand.others).map(zshLine).joined() + "      '1:URL:_urls' ;;"
   }
 
   private static func fishLines(_ subcommand: InstalledOption.Subcommand) -> String {
