@@ -183,7 +183,9 @@ import Testing
     let cache = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0, folder: directory.path) { clock.now }
     let origin = try OriginServer { peer in
       while let request = try peer.readRequest() {
-        try peer.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 10\r\n\r\n01234")
+        if request.path == "/target" { return try peer.respond(body: Array("here".utf8)) }
+        let status = request.path == "/moved" ? "301 Moved Permanently\r\nLocation: /target" : "200 OK"
+        try peer.send("HTTP/1.1 \(status)\r\nCache-Control: max-age=60\r\nContent-Length: 10\r\n\r\n01234")
         if request.path == "/caller" { _ = try peer.awaitClose() }
         return
       }
@@ -197,6 +199,9 @@ import Testing
         let (bytes, _) = try await session.bytes(for: origin.request("/caller"))
         let error = await code { for try await _ in bytes { bytes.task.cancel() } }
         #expect(error == .cancelled && cache.cachedResponse(for: origin.request("/caller")) == nil)
+        // The task doesn't accept the body of a redirect that it follows.
+        let (data, _) = try await session.data(for: origin.request("/moved"))
+        #expect(data == Data("here".utf8) && cache.cachedResponse(for: origin.request("/moved")) == nil)
       })
   }
 
