@@ -30,18 +30,7 @@
     /// - Throws: `SystemError` if the system has no threads left.
     public func run() async throws(SystemError) -> LoadReport {
       let run = LoadRun(self)
-      let result: Result<LoadReport, SystemError> = await withTaskCancellationHandler {
-        await withCheckedContinuation { continuation in
-          do throws(SystemError) {
-            try Thread.start(name: "lupine-bench") { continuation.resume(returning: .success(run.run())) }
-          } catch {
-            continuation.resume(returning: .failure(error))
-          }
-        }
-      } onCancel: {
-        run.stop()
-      }
-      return try result.get()
+      return try await SendingThread.run({ run.run() }, onCancel: { run.stop() })
     }
   }
 

@@ -4,12 +4,6 @@
   public import LupineEngine
   internal import Synchronization
 
-  #if canImport(Glibc)
-    internal import Glibc
-  #else
-    internal import Musl
-  #endif
-
   /// A worker of Locust's master: it sends as many requests as the master has users, and reports their latencies to the master.
   ///
   /// Each user is a fixed rate in an open loop, like a Locust user with `wait_time = constant_throughput(rate)`. The latencies
@@ -42,21 +36,7 @@
     /// - Throws: `SystemError` if the system has no descriptors or threads left.
     public func run() async throws(SystemError) {
       let run = try LocustRun(self)
-      let result: Result<Void, SystemError> = await withTaskCancellationHandler {
-        await withCheckedContinuation { continuation in
-          do throws(SystemError) {
-            try Thread.start(name: "lupine-bench") {
-              run.run()
-              continuation.resume(returning: .success(()))
-            }
-          } catch {
-            continuation.resume(returning: .failure(error))
-          }
-        }
-      } onCancel: {
-        run.end()
-      }
-      try result.get()
+      try await SendingThread.run({ run.run() }, onCancel: { run.end() })
     }
   }
 
@@ -93,8 +73,8 @@
       let names = worker.scenarios.map(\.name)
       state = Mutex(
         State(
-          dialog: LocustWorkerState(now: Self.seconds()),
-          statistics: LocustStatistics(names: names, start: Self.seconds()),
+          dialog: LocustWorkerState(now: TimeOfDay.seconds),
+          statistics: LocustStatistics(names: names, start: TimeOfDay.seconds),
           measurements: Measurements(scenarioCount: names.count),
           rotation: ScenarioRotation(weights: worker.scenarios.map(\.weight))))
     }
@@ -126,7 +106,7 @@
               $0.connection == nil
                 ? []
                 : $0.dialog.tick(
-                  now: Self.seconds(), cores: share?.cores ?? 0, residentBytes: share?.residentBytes ?? 0)
+                  now: TimeOfDay.seconds, cores: share?.cores ?? 0, residentBytes: share?.residentBytes ?? 0)
             })
         }
         let due = state.withLock { $0.rate > 0 ? $0.nextDue : nil }
@@ -159,7 +139,7 @@
         self.state.withLock { state in
           state.inFlight -= 1
           state.measurements.add(sample)
-          state.statistics.add(sample, at: Self.seconds())
+          state.statistics.add(sample, at: TimeOfDay.seconds)
         }
       }
     }
@@ -171,7 +151,7 @@
       state.withLock { $0.connection = connection }
       connection.open(
         on: engine, to: worker.master,
-        onReady: { self.perform(self.state.withLock { $0.dialog.connected(now: Self.seconds()) }) },
+        onReady: { self.perform(self.state.withLock { $0.dialog.connected(now: TimeOfDay.seconds) }) },
         onMessage: { self.receive($0) },
         onEnd: { reason in
           let isEnded = self.state.withLock { state in
@@ -188,7 +168,7 @@
         return
       }
       if type == "ack" { worker.onEvent("joined the master \(worker.master.authority)") }
-      perform(state.withLock { $0.dialog.receive(type, parts[1], now: Self.seconds()) })
+      perform(state.withLock { $0.dialog.receive(type, parts[1], now: TimeOfDay.seconds) })
     }
 
     private func perform(_ actions: [LocustWorkerState.Action]) {
@@ -211,14 +191,6 @@
       var bytes: [UInt8] = []
       MessagePack.array([.text(type), data, .text(identity)]).encode(into: &bytes)
       state.withLock { $0.connection }?.send(bytes)
-    }
-
-    /// The time in seconds since 1970.
-    private static func seconds() -> Double {
-      var time = timespec()
-      // SAFETY: the structure is valid during the call, which initializes it.
-      clock_gettime(CLOCK_REALTIME, &time)
-      return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
   }
 

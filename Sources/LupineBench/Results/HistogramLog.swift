@@ -26,8 +26,10 @@
   }
 
   extension LoadProgress {
-    /// The beginning of a `.hlog` file for a measurement that starts at `startTime`, in seconds since 1970.
-    public static func histogramLogHeader(startTime: Double) -> String { HistogramLog.header(startTime: startTime) }
+    /// The beginning of a `.hlog` file for a measurement that starts after `delay` from now.
+    public static func histogramLogHeader(after delay: Duration = .zero) -> String {
+      HistogramLog.header(startTime: TimeOfDay.seconds + delay.seconds)
+    }
 
     /// The last second's latencies since due as a line of a `.hlog` file.
     public var histogramLogLine: String {

@@ -4,12 +4,6 @@
   import LupineBench
   import LupineEngine
 
-  #if canImport(Glibc)
-    import Glibc
-  #else
-    import Musl
-  #endif
-
   /// The subcommands of `lupine bench`.
   enum BenchRun {
     /// Runs `lupine bench` with the arguments after `bench`, and returns the exit status.
@@ -108,7 +102,7 @@
         }
         var run = worker
         run.onEvent = { StandardError.write("locust: \($0)\n".printableLines) }
-        try log?.write(LoadProgress.histogramLogHeader(startTime: Self.now))
+        try log?.write(LoadProgress.histogramLogHeader())
         run.onSecond = { progress in try? log?.write(progress.histogramLogLine) }
         do throws(SystemError) {
           try await run.run()
@@ -122,7 +116,7 @@
       func run(
         _ plan: LoadPlan, onSecond: @escaping @Sendable (LoadProgress) -> Void, begin: (String) -> Void = { _ in }
       ) async throws(CommandError) -> LoadReport {
-        begin(LoadProgress.histogramLogHeader(startTime: Self.now + plan.warmUp / .seconds(1)))
+        begin(LoadProgress.histogramLogHeader(after: plan.warmUp))
         var test = LoadTest(plan, scenarios)
         test.watchedProcess = watchedProcess
         test.onSecond = onSecond
@@ -132,13 +126,6 @@
           throw CommandError(
             .other, "the thread that sends can't start (\(error)). Raise the process limit (ulimit -u).")
         }
-      }
-
-      /// The time in seconds since 1970.
-      private static var now: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
       }
     }
 
