@@ -66,7 +66,7 @@ import Testing
 
   private enum Key: String, CodingKey { case a, b, c }
 
-  /// Values that can't be written in order, or whose writing Foundation defines in a way of its own.
+  /// Values that can't be written in order, or that Foundation writes by its own rules.
   private static let unusual: [Written] = [
     // Two values for a key.
     Written {
