@@ -102,6 +102,7 @@ import Testing
       stores.onQueue { for path in directory.records { try? FileManager.default.removeItem(atPath: path) } }
       gate.open()
       #expect(await settles { receiver.endCount.load(ordering: .relaxed) == 1 })
+      stores.waitForFiles {}
       #expect(fixture.script.count == 1 && directory.records.isEmpty)
     }
   }
