@@ -190,7 +190,7 @@ final class StreamTransfer: TaskTransfer, StreamSink {
     switch action {
     case .connect: connect()
     case .extendWindow(let byteCount): handle?.extendWindow(by: byteCount)
-    case .write(let bytes): writer?.post(bytes)
+    case .write(let bytes): writer?.append(bytes)
     case .endWriting: writer?.end()
     case .startTLS: handle?.startTLS()
     case .startTimer(let timer, let seconds): start(timer, seconds)
