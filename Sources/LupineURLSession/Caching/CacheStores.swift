@@ -179,7 +179,12 @@ final class CacheStores: Sendable {
     enum Files { case mayExist, dependOnTime(Int64), known(DiskStore), none }
     let files = diskState.withLock { state -> Files in
       switch state.disk {
-      case .open(let store): !state.unwritten.isEmpty && state.unwritten[key()] != nil ? .mayExist : .known(store)
+      case .open(let store):
+        if !state.unwritten.isEmpty, state.unwritten[key()] != nil {
+          .mayExist
+        } else {
+          store.count > 0 ? .known(store) : .none
+        }
       case .closed: state.capacity > 0 ? .mayExist : .none
       case .unusable(_, let retryTime): state.capacity > 0 ? .dependOnTime(retryTime) : .none
       }
@@ -188,7 +193,7 @@ final class CacheStores: Sendable {
     case .mayExist: true
     case .dependOnTime(let retryTime): isDue(retryTime)
     // Usually there are files of other URIs only. The key is created and hashed only if there are any.
-    case .known(let store): store.count > 0 && store.mayHaveRecords(of: key())
+    case .known(let store): store.mayHaveRecords(of: key())
     case .none: false
     }
   }

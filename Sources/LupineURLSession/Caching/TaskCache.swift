@@ -24,8 +24,9 @@ final class TaskCache: Sendable {
   enum Answer {
     /// The request must be sent to the engine: it bypasses the cache, or no response for its URL is stored.
     case send
-    /// This stored response answers the request. Its body is complete, and no request is sent.
-    case serve(ResponseHead, Data, ExchangeMetrics)
+    /// This stored response, which the task has requested at this time, answers the request. Its body is complete, and no request
+    /// is sent.
+    case serve(ResponseHead, Data, requestedAt: Instant)
     /// This exchange answers the request, with a stored response or the origin's.
     case exchange(CacheExchange)
   }
@@ -49,6 +50,8 @@ final class TaskCache: Sendable {
 
     /// Whether the request's policy accepts a stored response of any age. Then any response is worth storing.
     var acceptsAnyAge: Bool { policy == .returnCacheDataElseLoad || policy == .returnCacheDataDontLoad }
+    /// Whether the request's method is GET. The cache stores no responses to HEAD.
+    var isGET: Bool { request.method == "GET" }
   }
 
   private struct State {
@@ -105,7 +108,7 @@ final class TaskCache: Sendable {
 
   func keep(_ storable: StorableResponse) { state.withLock { $0.storable = storable } }
 
-  /// Called before the task sends a request. Stores the previous response if it is a redirect, and forgets it otherwise.
+  /// Called before the task sends another request. Stores the previous response if it is a redirect, and forgets it otherwise.
   func prepareForRequest() {
     let storable = state.withLock { state in
       (state.sent, state.incoming, state.discarding) = (nil, nil, nil)
@@ -131,16 +134,22 @@ final class TaskCache: Sendable {
 
   // MARK: Sending
 
-  /// Returns the answer to a request that the task is about to send. `digest` is the number of the session's Digest authentication
-  /// that has computed the request's proof, or nil.
+  /// Returns the answer to a request that the task is about to send.
+  ///
+  /// - Parameters:
+  ///   - request: The request with all fields that the engine sends.
+  ///   - policy: The cache policy that the caller has set, or nil for the session's.
+  ///   - urlRequest: The request as the task's user sees it.
+  ///   - digest: The number of the session's Digest authentication that has computed the request's proof, or nil.
   func answer(
-    to request: EngineRequest, from urlRequest: URLRequest, digest: UInt64?, through client: EngineClient,
-    windowBytes: Int, receiver: any CacheReceiver
+    to request: EngineRequest, policy: URLRequest.CachePolicy?, from urlRequest: () -> URLRequest, digest: UInt64?,
+    through client: EngineClient, windowBytes: Int, receiver: any CacheReceiver
   ) -> Answer {
     guard scope == .requests, request.method == "GET" || request.method == "HEAD", request.body.isEmpty,
       !request.bypassesCaches
     else { return .send }
-    let policy = urlRequest.explicitCachePolicy ?? client.settings.cachePolicy
+    let stores = stores
+    let policy = policy ?? client.settings.cachePolicy
     // Cache-Control may demand a stored response (only-if-cached).
     let mayBeSent = policy != .returnCacheDataDontLoad && !request.fields.contains("Cache-Control")
     guard !mayBeSent || stores.mayHaveResponses(of: request.uri.cacheKey) else {
@@ -153,11 +162,11 @@ final class TaskCache: Sendable {
       return .send
     }
     let start = Instant.now
+    let urlRequest = urlRequest()
     let cached = cacheRequest(request, policy, digest, from: urlRequest, client)
     // A streamed body is delivered within the receive window.
     if !isStreamed, let (head, body) = session.responseInMemory(to: cached) {
-      let metrics = ExchangeMetrics(cachedResponseRequestedAt: start, servedAt: .now, bodyBytes: UInt64(body.count))
-      return .serve(head, body, metrics)
+      return .serve(head, body, requestedAt: start)
     }
     return .exchange(
       CacheExchange(
@@ -187,17 +196,20 @@ final class TaskCache: Sendable {
   func receive(_ head: ResponseHead, isStorable: Bool, to urlRequest: () -> URLRequest, of client: EngineClient) {
     let isReusable = isStorable && head.fields.mayAllowReuse
     let storable = state.withLock { state -> SentRequest? in
-      guard let sent = state.sent else { return nil }
-      guard isStorable, sent.request.method == "GET" else {
+      // Reads single properties, because a copy of the sent request would be retained for each response.
+      guard let storedCount = state.sent?.storedCount else { return nil }
+      guard isStorable, state.sent?.isGET == true else {
         state.sent = nil
         return nil
       }
       // A concurrent request may have stored a response, which this one outdates.
-      guard isReusable || collectsForDecision || sent.acceptsAnyAge || stores.storedCount != sent.storedCount else {
+      guard
+        isReusable || collectsForDecision || state.sent?.acceptsAnyAge == true || stores.storedCount != storedCount
+      else {
         state.sent?.isUndecided = true
         return nil
       }
-      return sent
+      return state.sent
     }
     guard let sent = storable else { return }
     let isNeeded =
