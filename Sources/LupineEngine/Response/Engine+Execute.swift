@@ -34,7 +34,7 @@ extension Engine {
   /// A response with any status, including 404 and 500, is a success. Cancelling the task ends the exchange with `.cancelled`. If
   /// the caller reads the body slowly, at most `EngineConfiguration.windowBytes` are buffered in memory, and backpressure stops the
   /// server.
-  public func execute(
+  public nonisolated(nonsending) func execute(
     _ request: EngineRequest, redirects: RedirectRule? = nil
   ) async throws(EngineError) -> EngineResponse {
     var request = request

@@ -382,9 +382,11 @@ final class CacheStores: Sendable {
 
   /// Removes the stored responses for a URI after a successful unsafe request. Responses to requests for the URI that have already
   /// been sent won't be stored.
-  func invalidate(_ key: CacheKey) {
-    invalidations.add(key)
+  @discardableResult
+  func invalidate(_ key: CacheKey) -> InvalidationLog.Entry {
+    let entry = invalidations.add(key)
     removeAll(for: key)
+    return entry
   }
 
   func removeAll(for key: CacheKey) {
@@ -404,11 +406,6 @@ final class CacheStores: Sendable {
 }
 
 extension StoredResponse {
-  /// Whether this response and `other` answer the same requests, so that the newer one supersedes the older one.
-  fileprivate func isVersion(of other: StoredResponse) -> Bool {
-    partition == other.partition && selectingFields == other.selectingFields
-  }
-
   /// Returns this stored response with the change applied, or nil if the change removes the response.
   fileprivate func changed(by change: StoredUpdate.Change) -> StoredResponse? {
     switch change {

@@ -31,16 +31,18 @@ final class TaskCache: Sendable {
     case exchange(CacheExchange)
   }
 
-  /// A request that was sent to the origin without a ``CacheExchange``, because no response for its URL was stored.
+  /// A request that was sent to the origin without a ``CacheExchange``, because no response for its URL was stored, or because it is
+  /// a POST.
   private struct SentRequest {
     let request: EngineRequest
+    let isPost: Bool
     let policy: URLRequest.CachePolicy
     /// The number of the session's Digest authentication that has computed the request's proof, or nil.
     let digest: UInt64?
     /// The time when the request was sent, in seconds since 1970.
     let time: Int64
     /// The number of invalidations in the cache's log when the request was sent.
-    let invalidationCount: UInt64
+    var invalidationCount: UInt64
     /// The number of responses that the cache had stored when the request was sent.
     let storedCount: Int
     /// Whether the receive window is large enough for a body that the task doesn't accept. The task doesn't extend it.
@@ -90,20 +92,32 @@ final class TaskCache: Sendable {
   /// Records that the task receives an origin's response, and removes the stored responses that it invalidates. Discards the task's
   /// previous response if that hasn't been stored.
   func begin(_ head: ResponseHead, to request: () -> EngineRequest) {
-    // A request that was sent without an exchange has a safe method.
-    if !begin(isServed: false) { session.invalidate(after: head, to: request()) }
+    let isPost = begin(isServed: false)
+    // A GET or HEAD request that was sent without an exchange invalidates nothing.
+    if isPost == false { return }
+    let entry = session.invalidate(after: head, to: request())
+    guard isPost == true else { return }
+    state.withLock { state in
+      guard let count = state.sent?.invalidationCount, let entry, entry.previous <= count else {
+        // Another unsafe request has changed the resource in the meantime, or this one has failed.
+        state.sent = nil
+        return
+      }
+      // The response to this POST may be stored although the POST has invalidated its own URI.
+      state.sent?.invalidationCount = entry.number
+    }
   }
 
-  /// Begins a new response. Returns whether it responds to a request that was sent without an exchange.
+  /// Begins a new response. Returns whether it responds to a POST that was noted, or nil if its request wasn't noted.
   @discardableResult
-  private func begin(isServed: Bool) -> Bool {
-    let (old, isSent) = state.withLock { state in
+  private func begin(isServed: Bool) -> Bool? {
+    let (old, isPost) = state.withLock { state in
       state.isServed = isServed
-      return (state.storable.take(), state.sent != nil)
+      return (state.storable.take(), state.sent?.isPost)
     }
     // The previous response is released outside the lock, because its release may wake requests that wait for it.
     _ = old
-    return isSent
+    return isPost
   }
 
   func keep(_ storable: StorableResponse) { state.withLock { $0.storable = storable } }
@@ -145,25 +159,30 @@ final class TaskCache: Sendable {
     to request: EngineRequest, policy: URLRequest.CachePolicy?, from urlRequest: () -> URLRequest, digest: UInt64?,
     through client: EngineClient, windowBytes: Int, receiver: any CacheReceiver
   ) -> Answer {
-    guard scope == .requests, request.method == "GET" || request.method == "HEAD", request.body.isEmpty,
-      !request.bypassesCaches
-    else { return .send }
+    guard scope == .requests, !request.bypassesCaches else { return .send }
     let stores = stores
     let policy = policy ?? client.settings.cachePolicy
+    let isSafe = request.method == "GET" || request.method == "HEAD"
+    guard isSafe, request.body.isEmpty else {
+      // The response to a POST may be the representation that answers later GET requests (RFC 9110 §9.3.3).
+      guard request.method == "POST" else { return .send }
+      var head = request
+      // Only the head of the request matters for its response, and its body may be large.
+      head.body = RequestBody()
+      note(head, isPost: true, policy, digest, windowBytes)
+      return .send
+    }
     // Cache-Control may demand a stored response (only-if-cached).
     let mayBeSent = policy != .returnCacheDataDontLoad && !request.fields.contains("Cache-Control")
     guard !mayBeSent || stores.mayHaveResponses(of: request.uri.cacheKey) else {
-      let sent = SentRequest(
-        request: request, policy: policy, digest: digest, time: stores.now,
-        invalidationCount: stores.invalidations.count,
-        storedCount: stores.storedCount,
-        readsUnwantedBodies: !isStreamed && windowBytes > PassedResponse.unwantedBytesMax)
-      state.withLock { $0.sent = sent }
+      note(request, policy, digest, windowBytes)
       return .send
     }
     let start = Instant.now
     let urlRequest = urlRequest()
-    let cached = cacheRequest(request, policy, digest, from: urlRequest, client)
+    var cached = cacheRequest(request, policy, digest, from: urlRequest, client)
+    // The stored beginning of a body is delivered at once, as that of a complete stored body is if it isn't streamed.
+    cached.completesParts = !isStreamed
     // A streamed body is delivered within the receive window.
     if !isStreamed, let (head, body) = session.responseInMemory(to: cached) {
       return .serve(head, body, requestedAt: start)
@@ -172,6 +191,19 @@ final class TaskCache: Sendable {
       CacheExchange(
         cached, request, url: urlRequest.url, cache: session, upstream: client, windowBytes: windowBytes,
         isStreamed: isStreamed, receiver: receiver))
+  }
+
+  /// Notes a request that is sent without an exchange.
+  private func note(
+    _ request: EngineRequest, isPost: Bool = false, _ policy: URLRequest.CachePolicy, _ digest: UInt64?,
+    _ windowBytes: Int
+  ) {
+    let sent = SentRequest(
+      request: request, isPost: isPost, policy: policy, digest: digest, time: stores.now,
+      invalidationCount: stores.invalidations.count,
+      storedCount: stores.storedCount,
+      readsUnwantedBodies: !isStreamed && windowBytes > PassedResponse.unwantedBytesMax)
+    state.withLock { $0.sent = sent }
   }
 
   private func cacheRequest(
@@ -198,7 +230,8 @@ final class TaskCache: Sendable {
     let storable = state.withLock { state -> SentRequest? in
       // Reads single properties, because a copy of the sent request would be retained for each response.
       guard let storedCount = state.sent?.storedCount else { return nil }
-      guard isStorable, state.sent?.isGET == true else {
+      let mayBeStored = state.sent?.isPost == true ? isReusable && head.isLocated : state.sent?.isGET == true
+      guard isStorable, mayBeStored else {
         state.sent = nil
         return nil
       }
@@ -307,4 +340,9 @@ final class TaskCache: Sendable {
         nil, isCollapsible: false, invalidationCount: sent.invalidationCount)
     }
   }
+}
+
+extension ResponseHead {
+  /// Whether the response names a URI of which it is the representation.
+  fileprivate var isLocated: Bool { fields.contains("Content-Location") }
 }
