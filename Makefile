@@ -93,9 +93,24 @@ exclusivity: deps ## run the engine's tests and the simulation with checks of ex
 	@grep -rl '@exclusivity(unchecked) ' $(CHECKED)/Sources | xargs sed -i 's/@exclusivity(unchecked) //'
 	LUPINE_TARGETS=LupineEngineTests $(SWIFT) test $(STRICT) --package-path $(CHECKED) --disable-xctest
 
-traits: deps ## build and test the parts that need the trait Bench, which downloads packages
-	LUPINE_TARGETS="LupineBenchTests LupineCommandTests" $(SWIFT) test --traits Bench $(FLAGS) --scratch-path .build/traits \
-	  --disable-xctest --filter Bench
+# The traits that download packages. The trait NAME has the target LupineNAME and the tests LupineNAMETests, and possibly others.
+PACKAGE_TRAITS := Bench Services HTTPTypes
+empty :=
+comma := ,
+# Tests with all traits together. Without a trait and with each one alone, only the trait's target is built. All these builds differ
+# in the compilation conditions of all targets.
+traits: deps ## build and test the parts whose traits download packages, with no trait, with each one, and with all, and in other packages
+	LUPINE_TARGETS="LupineCommandTests $(PACKAGE_TRAITS:%=Lupine%Tests)" $(SWIFT) test \
+	  --traits $(subst $(empty) $(empty),$(comma),$(PACKAGE_TRAITS)) $(FLAGS) --scratch-path .build/traits --disable-xctest \
+	  --filter '$(call any_of,Bench $(PACKAGE_TRAITS:%=Lupine%Tests))'
+	LUPINE_TARGETS="$(PACKAGE_TRAITS:%=Lupine%)" $(SWIFT) build $(FLAGS) --scratch-path .build/trait
+	@for trait in $(PACKAGE_TRAITS); do \
+	  echo "the trait $$trait alone" && LUPINE_TARGETS="Lupine$$trait" $(SWIFT) build --traits $$trait $(FLAGS) \
+	    --scratch-path .build/trait || exit 1; \
+	done
+	Tests/Packages/snippets .build/traits
+	Tests/Packages/run
+	Tests/Examples/openapi/run
 
 tables: deps ## write the generated table of Errors.md from the errors in the code
 	LUPINE_WRITE_TABLES=1 $(MAKE) test-only TEST=ErrorTableTests
@@ -126,7 +141,6 @@ $(TSAN_MUTEX): .ci/tsan-mutex.c
 	@mkdir -p .build
 	$(CLANG) -Wall -Werror -shared -fPIC -O1 -o $@ $<
 
-empty :=
 # Joins the words of a list to one pattern for --skip.
 any_of = $(subst $(empty) $(empty),|,$(strip $(1)))
 
@@ -136,7 +150,7 @@ any_of = $(subst $(empty) $(empty),|,$(strip $(1)))
 # - suites that start a process per test, or a loop for each of 500 misbehaviors of a server, which differ only in its bytes;
 # - suites of LupineTests about rules that LupineURLSession implements and that its own tests run with threads, too.
 UNTHREADED := LupineWireTests LupineJSONTests LupineWebSocketTests LupineCodingTests LupineCacheTests LupineAuthenticationTests \
-  LupineLoginTests LupineOriginTests LupineServerTests LupineCommandTests LupineBenchTests TidyTests
+  LupineLoginTests LupineOriginTests LupineServerTests LupineCommandTests $(PACKAGE_TRAITS:%=Lupine%Tests) TidyTests
 UNTHREADED_SUITES := PoolModelTests PoolLoadTests SimulationTests TransferStateTests ShardFloodTests/codedFlood NetlinkMessageTests \
   RecordFormatTests TransferFormatTests SetCookieTests CookieJarTests PropertyListCheckTests DescriptionTests AdaptTests/many \
   InterceptorTests/longChain MultipartFormDataTests URLEncoded \
@@ -154,8 +168,8 @@ tsan: deps servers-install $(TSAN_MUTEX) ## run the tests with threads under Thr
 # out the suites that run only the pool and the simulation, which the fuzzer runs under AddressSanitizer. Uses a smaller quarantine
 # of freed memory than by default, because a test measures the memory in use.
 SAFE := LupineAuthenticationTests LupineLoginTests LupineCookiesTests LupineCacheTests LupineCacheStoreTests \
-  LupineTransferStoreTests LupineOriginTests LupineURLSessionTests LupineTests Alamofire4Tests LupineCommandTests LupineBenchTests \
-  TidyTests
+  LupineTransferStoreTests LupineOriginTests LupineURLSessionTests LupineTests Alamofire4Tests LupineCommandTests \
+  $(PACKAGE_TRAITS:%=Lupine%Tests) TidyTests
 SAFE_SUITES := PoolModelTests PoolLoadTests SimulationTests
 asan: deps servers-install ## run the tests of code that uses unsafe memory under AddressSanitizer
 	@rm -f $(REPORTS).*

@@ -15,6 +15,16 @@ let strict: [SwiftSetting] = [
 // A dependency on libzstd, if the trait `Zstd` is enabled.
 let zstd = Target.Dependency.target(name: "CLupineZstd", condition: .when(traits: ["Zstd"]))
 
+// Products of other packages, if the trait that needs them is enabled.
+let configuration = Target.Dependency.product(
+  name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Services"]))
+let lifecycle = Target.Dependency.product(
+  name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Services"]))
+let lifecycleTestKit = Target.Dependency.product(
+  name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle", condition: .when(traits: ["Services"]))
+let httpTypes = Target.Dependency.product(
+  name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTPTypes"]))
+
 let package = Package(
   name: "Lupine",
   products: [
@@ -27,6 +37,10 @@ let package = Package(
     .library(name: "LupineEngine", targets: ["LupineEngine"]),
     .library(name: "LupineJSON", targets: ["LupineJSON"]),
     .library(name: "LupineBench", targets: ["LupineBench"]),
+    .library(name: "LupineServices", targets: ["LupineServices"]),
+    .library(name: "LupineServicesFoundation", targets: ["LupineServicesFoundation"]),
+    .library(name: "LupineHTTPTypes", targets: ["LupineHTTPTypes"]),
+    .library(name: "LupineHTTPTypesFoundation", targets: ["LupineHTTPTypesFoundation"]),
     .executable(name: "lupine", targets: ["LupineCommand"]),
     .executable(name: "lupine-demo", targets: ["LupineDemo"]),
   ],
@@ -35,9 +49,18 @@ let package = Package(
     .trait(name: "Zstd", description: "The content coding zstd (RFC 8878), with the system's libzstd."),
     // Downloads HdrHistogram and swift-numerics.
     .trait(name: "Bench", description: "The library LupineBench and the command `lupine bench`."),
+    // Downloads swift-service-lifecycle, swift-configuration and what they need.
+    .trait(name: "Services", description: "The life cycle and configuration of clients in servers: LupineServices."),
+    // Downloads swift-http-types.
+    .trait(name: "HTTPTypes", description: "Calls with the types of swift-http-types: LupineHTTPTypes."),
   ],
   dependencies: [
-    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0")
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    // Without its default trait, which parses JSON with Foundation.
+    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
+    // Without its default trait, which imports Foundation.
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
   ],
   targets: [
     // Modules for the system's headers and libraries.
@@ -131,6 +154,20 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    // For servers: the life cycle and the configuration of engines and, with Foundation, of sessions.
+    .target(
+      name: "LupineServices", dependencies: ["LupineEngine", configuration, lifecycle], swiftSettings: strict),
+    .target(
+      name: "LupineServicesFoundation",
+      dependencies: ["LupineServices", "LupineURLSession", "LupineEngine", configuration, lifecycle],
+      swiftSettings: strict),
+
+    // Requests and responses in the types of swift-http-types, for engines and, with Foundation, for sessions.
+    .target(name: "LupineHTTPTypes", dependencies: ["LupineEngine", httpTypes], swiftSettings: strict),
+    .target(
+      name: "LupineHTTPTypesFoundation",
+      dependencies: ["LupineHTTPTypes", "LupineURLSession", "LupineEngine", httpTypes], swiftSettings: strict),
+
     // Programs.
     .executableTarget(
       name: "LupineCommand",
@@ -200,6 +237,19 @@ let package = Package(
 
     .testTarget(
       name: "LupineBenchTests", dependencies: ["LupineBench", "LupineEngine", "LupineTestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "LupineServicesTests",
+      dependencies: [
+        "LupineServices", "LupineServicesFoundation", "LupineURLSession", "LupineEngine", "LupineOrigin", configuration,
+        lifecycle, lifecycleTestKit,
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "LupineHTTPTypesTests",
+      dependencies: [
+        "LupineHTTPTypes", "LupineHTTPTypesFoundation", "LupineURLSession", "LupineEngine", "LupineOrigin", httpTypes,
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "LupineJSONTests",

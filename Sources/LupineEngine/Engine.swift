@@ -61,7 +61,10 @@ public final class Engine: Sendable {
     self.configuration = configuration
   }
 
-  deinit {
+  deinit { close() }
+
+  /// Begins a shutdown that isn't graceful, without waiting for its end.
+  package func close() {
     for shard in shards { shard.inbox.send(.shutDown(isGraceful: false, completion: nil)) }
   }
 

@@ -48,7 +48,7 @@ extension Engine {
         return EngineResponse(uri: request.uri, head: head, body: ResponseBody(channel))
       }
       metrics = await channel.finalMetrics()
-      request = chain.follow(try next.get(), after: metrics[metrics.endIndex - 1])
+      request = chain.follow(try next.get(), from: request, after: metrics[metrics.endIndex - 1])
     }
   }
 
@@ -75,7 +75,7 @@ extension Engine {
         return CollectedResponse(
           uri: request.uri, head: response.head, body: response.body, trailers: response.trailers, metrics: metrics)
       }
-      request = chain.follow(try next.get(), after: measured)
+      request = chain.follow(try next.get(), from: request, after: measured)
     }
   }
 }

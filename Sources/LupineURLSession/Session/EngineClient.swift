@@ -65,7 +65,7 @@ package final class EngineClient: CacheUpstream, Sendable {
     sessionFields = fields
     connection = settings.network.connectionSettings(nil)
     hasConnection = connection != nil
-    timeouts = settings.timeouts(everyPhase: settings.timeoutIntervalForRequest)
+    timeouts = settings.requestTimeouts
   }
 
   /// The value of the Accept-Encoding field: the content codings that the engine decodes, in order of preference. The weights
@@ -340,6 +340,13 @@ package final class EngineClient: CacheUpstream, Sendable {
 }
 
 extension URLSessionConfiguration.Snapshot {
+  /// The time limits of a request that has none.
+  fileprivate var requestTimeouts: Timeouts {
+    guard var own = timeouts else { return timeouts(everyPhase: timeoutIntervalForRequest) }
+    if let limit = Duration(timeout: timeoutIntervalForResource) { own.total = min(own.total ?? limit, limit) }
+    return own
+  }
+
   fileprivate func timeouts(everyPhase interval: TimeInterval) -> Timeouts {
     Timeouts(everyPhase: Duration(timeout: interval), total: Duration(timeout: timeoutIntervalForResource))
   }
