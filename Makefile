@@ -93,9 +93,9 @@ exclusivity: deps ## run the engine's tests and the simulation with checks of ex
 	@grep -rl '@exclusivity(unchecked) ' $(CHECKED)/Sources | xargs sed -i 's/@exclusivity(unchecked) //'
 	LUPINE_TARGETS=LupineEngineTests $(SWIFT) test $(STRICT) --package-path $(CHECKED) --disable-xctest
 
-traits: deps ## build and test the parts that need the trait Bench, which downloads packages
-	LUPINE_TARGETS="LupineBenchTests LupineCommandTests" $(SWIFT) test --traits Bench $(FLAGS) --scratch-path .build/traits \
-	  --disable-xctest --filter Bench
+traits: deps ## build and test the parts that need the traits Bench and Observability, which download packages
+	LUPINE_TARGETS="LupineBenchTests LupineCommandTests LupineObservabilityTests" $(SWIFT) test --traits Bench,Observability \
+	  $(FLAGS) --scratch-path .build/traits --disable-xctest --filter 'Bench|Observability'
 
 tables: deps ## write the generated table of Errors.md from the errors in the code
 	LUPINE_WRITE_TABLES=1 $(MAKE) test-only TEST=ErrorTableTests
@@ -135,7 +135,7 @@ any_of = $(subst $(empty) $(empty),|,$(strip $(1)))
 # - suites that start a process per test, or a loop for each of 500 misbehaviors of a server, which differ only in its bytes;
 # - suites of LupineTests about rules that LupineURLSession implements and that its own tests run with threads, too.
 UNTHREADED := LupineWireTests LupineJSONTests LupineWebSocketTests LupineCodingTests LupineCacheTests LupineAuthenticationTests \
-  LupineLoginTests LupineOriginTests LupineServerTests LupineCommandTests LupineBenchTests TidyTests
+  LupineLoginTests LupineOriginTests LupineServerTests LupineCommandTests LupineBenchTests LupineObservabilityTests TidyTests
 UNTHREADED_SUITES := PoolModelTests PoolLoadTests SimulationTests TransferStateTests ShardFloodTests/codedFlood NetlinkMessageTests \
   RecordFormatTests TransferFormatTests SetCookieTests CookieJarTests PropertyListCheckTests DescriptionTests AdaptTests/many \
   InterceptorTests/longChain MultipartFormDataTests URLEncoded \
@@ -154,7 +154,7 @@ tsan: deps servers-install $(TSAN_MUTEX) ## run the tests with threads under Thr
 # of freed memory than by default, because a test measures the memory in use.
 SAFE := LupineAuthenticationTests LupineLoginTests LupineCookiesTests LupineCacheTests LupineCacheStoreTests \
   LupineTransferStoreTests LupineOriginTests LupineURLSessionTests LupineTests Alamofire4Tests LupineCommandTests LupineBenchTests \
-  TidyTests
+  LupineObservabilityTests TidyTests
 SAFE_SUITES := PoolModelTests PoolLoadTests SimulationTests
 asan: deps servers-install ## run the tests of code that uses unsafe memory under AddressSanitizer
 	@rm -f $(REPORTS).*

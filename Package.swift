@@ -15,6 +15,8 @@ let strict: [SwiftSetting] = [
 // A dependency on libzstd, if the trait `Zstd` is enabled.
 let zstd = Target.Dependency.target(name: "CLupineZstd", condition: .when(traits: ["Zstd"]))
 
+let observability = TargetDependencyCondition.when(traits: ["Observability"])
+
 let package = Package(
   name: "Lupine",
   products: [
@@ -27,6 +29,7 @@ let package = Package(
     .library(name: "LupineEngine", targets: ["LupineEngine"]),
     .library(name: "LupineJSON", targets: ["LupineJSON"]),
     .library(name: "LupineBench", targets: ["LupineBench"]),
+    .library(name: "LupineObservability", targets: ["LupineObservability"]),
     .executable(name: "lupine", targets: ["LupineCommand"]),
     .executable(name: "lupine-demo", targets: ["LupineDemo"]),
   ],
@@ -35,9 +38,14 @@ let package = Package(
     .trait(name: "Zstd", description: "The content coding zstd (RFC 8878), with the system's libzstd."),
     // Downloads HdrHistogram and swift-numerics.
     .trait(name: "Bench", description: "The library LupineBench and the command `lupine bench`."),
+    // Downloads swift-distributed-tracing, swift-metrics and swift-log.
+    .trait(name: "Observability", description: "The library LupineObservability: traces, metrics and logs."),
   ],
   dependencies: [
-    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0")
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
   ],
   targets: [
     // Modules for the system's headers and libraries.
@@ -131,6 +139,17 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    // Traces, metrics and logs. Without the trait `Observability`, it contains only a declaration that explains the trait.
+    .target(
+      name: "LupineObservability",
+      dependencies: [
+        "LupineEngine", "LupineReactor", "LupineWire",
+        .product(name: "Tracing", package: "swift-distributed-tracing", condition: observability),
+        .product(name: "CoreMetrics", package: "swift-metrics", condition: observability),
+        .product(name: "Logging", package: "swift-log", condition: observability),
+      ],
+      swiftSettings: strict),
+
     // Programs.
     .executableTarget(
       name: "LupineCommand",
@@ -200,6 +219,19 @@ let package = Package(
 
     .testTarget(
       name: "LupineBenchTests", dependencies: ["LupineBench", "LupineEngine", "LupineTestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "LupineObservabilityTests",
+      dependencies: [
+        "LupineObservability", "LupineEngine", "LupineURLSession", "Lupine", "Alamofire4", "LupineReactor",
+        "LupineWire", "LupineOrigin", "LupineLoopback", "LupineTestSupport",
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing", condition: observability),
+        .product(name: "Tracing", package: "swift-distributed-tracing", condition: observability),
+        .product(name: "MetricsTestKit", package: "swift-metrics", condition: observability),
+        .product(name: "CoreMetrics", package: "swift-metrics", condition: observability),
+        .product(name: "InMemoryLogging", package: "swift-log", condition: observability),
+        .product(name: "Logging", package: "swift-log", condition: observability),
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "LupineJSONTests",
@@ -349,5 +381,14 @@ if !selection.isEmpty {
   package.products.removeAll { product in
     let targets = (product as? Product.Library)?.targets ?? (product as? Product.Executable)?.targets ?? []
     return !kept.isSuperset(of: targets)
+  }
+  // A dependency that no target names would be downloaded without its trait.
+  var packages: Set<String> = []
+  for target in package.targets {
+    for case .productItem(_, let name?, _, _) in target.dependencies { packages.insert(name) }
+  }
+  package.dependencies.removeAll { dependency in
+    guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
+    return !packages.contains { location.hasSuffix("/\($0)") }
   }
 }

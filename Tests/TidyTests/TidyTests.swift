@@ -32,6 +32,9 @@ import Testing
       "LupineEngine", "LupineReactor", "LupineWire", "LupineCoding", "LupineRandom", "LupineJSON", "Histogram", "Glibc",
       "Synchronization",
     ],
+    "LupineObservability": [
+      "LupineEngine", "LupineReactor", "LupineWire", "Tracing", "CoreMetrics", "Logging", "Synchronization",
+    ],
     "LupineCommand": [
       "LupineBench", "LupineJSON", "LupineEngine", "LupineWebSocket", "LupineAuthentication", "LupineLogin",
       "LupineCache", "LupineCacheStore", "LupineRandom", "CLupineLinux", "Glibc", "Synchronization",

@@ -29,7 +29,12 @@ public struct RedirectChain: Sendable {
   ///
   /// - Throws: The errors of `RedirectRule.next(after:to:count:)`.
   public func next(after head: ResponseHead, to request: EngineRequest) throws(EngineError) -> EngineRequest? {
-    try rule?.next(after: head, to: request, count: count)
+    do {
+      return try rule?.next(after: head, to: request, count: count)
+    } catch {
+      request.callObserver?.redirectFailed(error)
+      throw error
+    }
   }
 
   /// Counts a redirect. Returns the redirected request `next` with the time left as its total limit. `exchange` contains the
