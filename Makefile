@@ -94,7 +94,7 @@ exclusivity: deps ## run the engine's tests and the simulation with checks of ex
 	LUPINE_TARGETS=LupineEngineTests $(SWIFT) test $(STRICT) --package-path $(CHECKED) --disable-xctest
 
 # The traits that download packages. The trait NAME has the target LupineNAME and the tests LupineNAMETests, and possibly others.
-PACKAGE_TRAITS := Bench Services HTTPTypes
+PACKAGE_TRAITS := Bench Services HTTPTypes Observability
 empty :=
 comma := ,
 # Tests with all traits together. Without a trait and with each one alone, only the trait's target is built. All these builds differ

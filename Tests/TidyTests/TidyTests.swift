@@ -40,6 +40,9 @@ import Testing
     "LupineHTTPTypesFoundation": [
       "LupineHTTPTypes", "LupineURLSession", "LupineEngine", "HTTPTypes", "Foundation",
     ],
+    "LupineObservability": [
+      "LupineEngine", "LupineReactor", "LupineWire", "Tracing", "CoreMetrics", "Logging", "Synchronization",
+    ],
     "LupineCommand": [
       "LupineBench", "LupineJSON", "LupineEngine", "LupineWebSocket", "LupineAuthentication", "LupineLogin",
       "LupineCache", "LupineCacheStore", "LupineRandom", "CLupineLinux", "Glibc", "Synchronization",

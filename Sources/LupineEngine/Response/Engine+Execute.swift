@@ -38,6 +38,7 @@ extension Engine {
     _ request: EngineRequest, redirects: RedirectRule? = nil
   ) async throws(EngineError) -> EngineResponse {
     var request = request
+    observe(&request)
     var chain = RedirectChain(redirects, total: request.timeouts.total)
     var metrics: [ExchangeMetrics] = []
     while true {
@@ -62,6 +63,7 @@ extension Engine {
     _ request: consuming EngineRequest, redirects: RedirectRule? = nil
   ) async throws(EngineError) -> CollectedResponse {
     var request = request
+    observe(&request)
     if request.bodyBytesMax == .max { request.bodyBytesMax = Self.collectedBytesMax }
     var chain = RedirectChain(redirects, total: request.timeouts.total)
     var metrics: [ExchangeMetrics] = []

@@ -31,11 +31,16 @@ public struct RedirectChain: Sendable {
   ///
   /// - Throws: The errors of `RedirectRule.next(after:to:count:)`; `.tooManyRedirects` for a cycle that the rule doesn't allow.
   public func next(after head: ResponseHead, to request: EngineRequest) throws(EngineError) -> EngineRequest? {
-    guard let rule, let next = try rule.next(after: head, to: request, count: count) else { return nil }
-    if !rule.allowsCycles, closesCycle(next, after: request) {
-      throw EngineError(.tooManyRedirects, .receive, request.uri.origin, progress: .responseBegan)
+    do {
+      guard let rule, let next = try rule.next(after: head, to: request, count: count) else { return nil }
+      if !rule.allowsCycles, closesCycle(next, after: request) {
+        throw EngineError(.tooManyRedirects, .receive, request.uri.origin, progress: .responseBegan)
+      }
+      return next
+    } catch {
+      request.callObserver?.redirectFailed(error)
+      throw error
     }
-    return next
   }
 
   /// Whether `next` repeats the request that is being redirected, or an earlier one. Two requests are equal if the server sees the

@@ -44,6 +44,7 @@ public struct RedirectRule: Sendable, Hashable {
     var next = rewritten(request, after: head.status, staysAtOrigin: uri.origin == origin)
     next.uri = uri
     next.connectionDemand = nil
+    next.urlTemplate = nil
     next.presentsIdentity = request.presentsIdentity && Self.keepsIdentity(from: origin, to: uri.origin)
     if uri.origin != origin { next.identityChoice = nil }
     guard next.body.isReplayable else {

@@ -9,6 +9,8 @@ import Synchronization
 /// a request.
 package final class EngineClient: CacheUpstream, Sendable {
   let settings: URLSessionConfiguration.Snapshot
+  /// The observer of the session's engine, or nil if there is none.
+  let observer: (any EngineObserver)?
   /// The authentication state that all tasks of the session share.
   let authentication = SessionAuthentication()
   /// The credentials that tasks may send without asking the delegate.
@@ -56,6 +58,7 @@ package final class EngineClient: CacheUpstream, Sendable {
       settings.engine.pool.connectionsPerOriginMax = 1
     }
     self.settings = settings
+    observer = settings.engine.observer
     self.iterations = iterations
     knownCredentials = KnownCredentials(settings.credentialStorage)
     let isIsolated = settings.engine.hasOwnTrustOrRoute

@@ -99,8 +99,9 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
   /// Discards the rest of the response's body and sends another request. The response to that request replaces the current
   /// response. Must be called only if the observer's `decidesOnResponse` is true.
   func sendInstead(_ urlRequest: URLRequest) throws(URLError) {
-    let request = try client.convert(urlRequest)
-    apply { $0.replace(with: request, from: urlRequest) }
+    var request = try client.convert(urlRequest)
+    request.callObserver = guarded.withLock { $0.state.request.callObserver }
+    apply { [request] in $0.replace(with: request, from: urlRequest) }
   }
 
   func setStreamingObserver(_ observer: any TransferObserver) {

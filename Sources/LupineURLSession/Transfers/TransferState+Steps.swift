@@ -319,6 +319,7 @@ extension URLRequest {
     request.url = URL(string: next.uri.description)
     if request.httpMethod != next.method { request.httpMethod = next.method }
     if next.body.isEmpty { request.httpBody = nil }
+    if request.options?.own.urlTemplate != nil { request.lupine.urlTemplate = nil }
     for field in fields where !next.fields.contains(field.name) { request.fields.remove(field.name) }
     return request
   }
