@@ -31,7 +31,7 @@ public struct RedirectChain: Sendable {
   ///
   /// - Throws: The errors of `RedirectRule.next(after:to:count:)`; `.tooManyRedirects` for a cycle that the rule doesn't allow.
   public func next(after head: ResponseHead, to request: EngineRequest) throws(EngineError) -> EngineRequest? {
-    do {
+    do throws(EngineError) {
       guard let rule, let next = try rule.next(after: head, to: request, count: count) else { return nil }
       if !rule.allowsCycles, closesCycle(next, after: request) {
         throw EngineError(.tooManyRedirects, .receive, request.uri.origin, progress: .responseBegan)
