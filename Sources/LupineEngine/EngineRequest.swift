@@ -91,8 +91,8 @@ public struct EngineRequest: Sendable {
   }
   /// The observer of the call to which the request belongs, or nil if the call isn't observed.
   package var callObserver: (any CallObserver)? {
-    get { extras?.value.callObserver }
-    set { changeExtras(\.callObserver, to: newValue) }
+    get { storage.parts.callObserver }
+    set { parts.callObserver = newValue }
   }
   /// Which client certificate the request presents to its origin, if any. Nil means that the request uses the certificate in the
   /// engine's TLS settings. `RedirectRule` sets this property to nil for another origin.
@@ -155,6 +155,8 @@ extension EngineRequest {
     var bodyBytesMax = Int.max
     var priority: Float = 0.5
     var extras: Extras?
+    // Not in the extras, which would slow an observed request down.
+    var callObserver: (any CallObserver)?
   }
 
   // Unchecked because the properties change only while a single request refers to the storage.
@@ -188,12 +190,11 @@ extension EngineRequest {
       var streamSink: (any StreamSink)?
       var needsTunnel: Bool?
       var urlTemplate: String?
-      var callObserver: (any CallObserver)?
 
       /// Whether all of these settings are nil.
       var isEmpty: Bool {
         connection == nil && identityChoice == nil && connectionDemand == nil && rawBytes == nil && streamSink == nil
-          && needsTunnel == nil && urlTemplate == nil && callObserver == nil
+          && needsTunnel == nil && urlTemplate == nil
       }
     }
 

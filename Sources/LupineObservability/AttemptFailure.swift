@@ -11,9 +11,9 @@
     let isStatus: Bool
 
     /// Returns nil if the attempt succeeded or its caller cancelled it. `redirect` is the error of a redirect that can't be followed.
-    init?(_ outcome: AttemptOutcome, redirect: EngineError?) {
-      if let error = outcome.error ?? redirect, error.code != .cancelled {
-        (type, isStatus) = (error.code.errorType, false)
+    init?(_ outcome: AttemptOutcome, redirect: EngineError.Code?) {
+      if let code = outcome.error?.code ?? redirect, code != .cancelled {
+        (type, isStatus) = (code.errorType, false)
       } else if let status = outcome.status, status >= 400 {
         (type, isStatus) = ("\(status)", true)
       } else {

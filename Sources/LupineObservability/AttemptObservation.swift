@@ -11,66 +11,78 @@
   /// The observation of one request on the wire, from its start to the end of its response.
   final class AttemptObservation: AttemptObserver {
     private let call: CallObservation
-    private let method: RecordedMethod
-    private let server: ServerAddress
-    private let template: String?
+    private let request: EngineRequest
     private let resendCount: Int
     private let start: Instant
-    private let clock: SpanClock
     private let span: (any Span)?
+    /// The clock of the span's times, or nil if there is no span.
+    private let clock: SpanClock?
     private let activeRequests: Meter?
     /// The fields that propagate the span's context.
     let fields: Fields
 
     init(_ request: EngineRequest, of call: CallObservation, resendCount: Int, start: Instant) {
-      self.call = call
-      self.resendCount = resendCount
-      self.start = start
-      let method = RecordedMethod(request.method, known: call.settings.knownMethods)
-      let (server, template) = (ServerAddress(request), request.urlTemplate)
-      (self.method, self.server, self.template) = (method, server, template)
-      let clock = SpanClock()
-      self.clock = clock
-      let name = template.map { "\(method.spanName) \($0)" } ?? method.spanName
-      span = call.tracer?.startSpan(name, context: call.context, ofKind: .client, at: clock.timestamp(of: start))
+      (self.call, self.request) = (call, request)
+      (self.resendCount, self.start) = (resendCount, start)
+      if let tracer = call.tracer {
+        let (method, clock) = (RecordedMethod(request.method, known: call.settings.knownMethods), SpanClock())
+        let name = request.urlTemplate.map { "\(method.spanName) \($0)" } ?? method.spanName
+        let span = tracer.startSpan(name, context: call.context, ofKind: .client, at: clock.timestamp(of: start))
+        if span.isRecording { AttemptObservation.describe(request, method, resendCount, in: span) }
+        (self.span, self.clock) = (span, clock)
+      } else {
+        (span, clock) = (nil, nil)
+      }
       let context = span?.context ?? call.context
       fields = call.instrument.map { InjectedFields.fields(for: context, request, $0) } ?? Fields()
-      activeRequests = AttemptObservation.activeRequests(of: call) {
-        method.dimensions + server.dimensions + [("url.scheme", request.uri.origin.scheme.rawValue)]
-          + (template.map { [("url.template", $0)] } ?? [])
-      }
+      activeRequests = AttemptObservation.activeRequests(request, of: call)
       activeRequests?.increment()
-      guard let span, span.isRecording else { return }
+    }
+
+    private static func describe(
+      _ request: EngineRequest, _ method: RecordedMethod, _ resendCount: Int, in span: any Span
+    ) {
       span.updateAttributes { attributes in
+        attributes.reserveCapacity(attributeCountMax)
         // `startSpan` takes no attributes. Those that samplers need are therefore set first.
         attributes["http.request.method"] = method.name
+        let server = ServerAddress(request)
         attributes["server.address"] = server.host
         if let port = server.port { attributes["server.port"] = port }
         attributes["url.full"] = RecordedURL.text(of: request.uri)
         if let original = method.original { attributes["http.request.method_original"] = original }
-        if let template { attributes["url.template"] = template }
+        if let template = request.urlTemplate { attributes["url.template"] = template }
         if resendCount > 0 { attributes["http.request.resend_count"] = resendCount }
       }
     }
 
-    private static func activeRequests(of call: CallObservation, _ dimensions: () -> [(String, String)]) -> Meter? {
+    /// The maximum number of a span's attributes: 12.
+    private static let attributeCountMax = 12
+
+    private static func activeRequests(_ request: EngineRequest, of call: CallObservation) -> Meter? {
       guard call.settings.additionalMetrics.contains(.activeRequests), let factory = call.metricsFactory else {
         return nil
       }
-      return Meter(label: "http.client.active_requests", dimensions: dimensions(), factory: factory)
+      var dimensions = RecordedMethod(request.method, known: call.settings.knownMethods).dimensions
+      dimensions += ServerAddress(request).dimensions + [("url.scheme", request.uri.origin.scheme.rawValue)]
+      if let template = request.urlTemplate { dimensions.append(("url.template", template)) }
+      return Meter(label: "http.client.active_requests", dimensions: dimensions, factory: factory)
     }
 
     func attemptEnded(_ outcome: AttemptOutcome) {
       let failure = AttemptFailure(outcome, redirect: call.takeRedirectFailure())
-      if let span { end(span, outcome, failure) }
+      if let span, let clock { end(span, clock, outcome, failure) }
       activeRequests?.decrement()
       if let factory = call.metricsFactory { record(outcome, failure, factory) }
       log(outcome, failure)
     }
 
+    private var method: RecordedMethod { RecordedMethod(request.method, known: call.settings.knownMethods) }
+    private var server: ServerAddress { ServerAddress(request) }
+
     // MARK: Spans
 
-    private func end(_ span: any Span, _ outcome: AttemptOutcome, _ failure: AttemptFailure?) {
+    private func end(_ span: any Span, _ clock: SpanClock, _ outcome: AttemptOutcome, _ failure: AttemptFailure?) {
       if span.isRecording {
         span.updateAttributes { attributes in
           if let status = outcome.status { attributes["http.response.status_code"] = status }
@@ -95,11 +107,13 @@
     // MARK: Metrics
 
     private func record(_ outcome: AttemptOutcome, _ failure: AttemptFailure?, _ factory: any MetricsFactory) {
-      var dimensions = method.dimensions + server.dimensions
+      var dimensions = method.dimensions
+      dimensions.reserveCapacity(Self.attributeCountMax)
+      dimensions += server.dimensions
       if let status = outcome.status { dimensions.append(("http.response.status_code", "\(status)")) }
       if let version = outcome.protocolVersion { dimensions.append(("network.protocol.version", version)) }
       if let failure { dimensions.append(("error.type", failure.type)) }
-      if let template { dimensions.append(("url.template", template)) }
+      if let template = request.urlTemplate { dimensions.append(("url.template", template)) }
       Recorder(label: "http.client.request.duration", dimensions: dimensions, factory: factory)
         .record((outcome.end - start).inSeconds)
       guard call.settings.additionalMetrics.contains(.bodySizes), outcome.metrics.requestStart != nil else { return }
@@ -123,12 +137,13 @@
 
     // The path isn't logged, because it may contain secrets.
     private func metadata(_ outcome: AttemptOutcome, _ failure: AttemptFailure?) -> Logger.Metadata {
+      let server = server
       var metadata: Logger.Metadata = [
         "http.request.method": "\(method.name)", "server.address": "\(server.host)",
         "http.client.request.duration": "\((outcome.end - start).inSeconds)",
       ]
       if let port = server.port { metadata["server.port"] = "\(port)" }
-      if let template { metadata["url.template"] = "\(template)" }
+      if let template = request.urlTemplate { metadata["url.template"] = "\(template)" }
       if let status = outcome.status { metadata["http.response.status_code"] = "\(status)" }
       if let failure { metadata["error.type"] = "\(failure.type)" }
       if resendCount > 0 { metadata["http.request.resend_count"] = "\(resendCount)" }

@@ -10,7 +10,7 @@
 
   /// The observation of one call, with the values that were current in the caller's task.
   final class CallObservation: CallObserver {
-    let settings: Observability
+    private let engine: EngineObservation
     let context: ServiceContext
     /// The tracer, or nil if nothing records spans.
     let tracer: (any Tracer)?
@@ -20,27 +20,28 @@
     let metricsFactory: (any MetricsFactory)?
     let logger: Logger
     private let attemptCount = Atomic<Int>(0)
-    private let redirectFailure = Mutex<EngineError?>(nil)
+    private let redirectFailure = Mutex<EngineError.Code?>(nil)
 
-    init(_ settings: Observability) {
-      self.settings = settings
+    init(_ engine: EngineObservation) {
+      self.engine = engine
       context = ServiceContext.current ?? .topLevel
-      let tracer = settings.tracer ?? InstrumentationSystem.tracer
-      self.tracer = tracer is NoOpTracer ? nil : tracer
-      let instrument: any Instrument = settings.tracer ?? InstrumentationSystem.instrument
-      self.instrument = instrument is NoOpInstrument || instrument is NoOpTracer ? nil : instrument
-      let factory = settings.metricsFactory ?? MetricsSystem.factory
-      metricsFactory = factory is NOOPMetricsHandler ? nil : factory
-      logger = settings.logger ?? Logger.current
+      (tracer, instrument) = engine.tracing
+      metricsFactory = engine.callFactory
+      logger = engine.settings.logger ?? Logger.current
+    }
+
+    var settings: Observability {
+      _read { yield engine.settings }
     }
 
     func attemptBegan(_ request: EngineRequest, at start: Instant) -> any AttemptObserver {
       AttemptObservation(request, of: self, resendCount: attemptCount.add(1, ordering: .relaxed).oldValue, start: start)
     }
 
-    func redirectFailed(_ error: EngineError) { redirectFailure.withLock { $0 = error } }
+    func redirectFailed(_ error: EngineError) { redirectFailure.withLock { $0 = error.code } }
 
-    /// Removes and returns the error of the redirect that the current attempt's response asks for, if it can't be followed.
-    func takeRedirectFailure() -> EngineError? { redirectFailure.withLock { $0.take() } }
+    /// Removes and returns the code of the error of the redirect that the current attempt's response asks for, if it can't be
+    /// followed.
+    func takeRedirectFailure() -> EngineError.Code? { redirectFailure.withLock { $0.take() } }
   }
 #endif

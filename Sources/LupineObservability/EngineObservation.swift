@@ -11,15 +11,40 @@
   /// The observer of an engine with these settings.
   final class EngineObservation: EngineObserver {
     let settings: Observability
+    /// The tracer of the settings. Nil if they have none, or one that does nothing.
+    private let ownTracer: (any Tracer)?
+    /// The metrics factory of the settings. Nil if they have none, or one that does nothing.
+    private let ownFactory: (any MetricsFactory)?
     /// The factory that was current when the observer was created.
     private let initialFactory: any MetricsFactory
 
     init(_ settings: Observability) {
       self.settings = settings
+      ownTracer = settings.tracer is NoOpTracer ? nil : settings.tracer
+      ownFactory = settings.metricsFactory is NOOPMetricsHandler ? nil : settings.metricsFactory
       initialFactory = MetricsSystem.factory
     }
 
-    func callBegan() -> any CallObserver { CallObservation(settings) }
+    func callBegan() -> any CallObserver { CallObservation(self) }
+
+    // MARK: Back ends of the caller's task
+
+    /// The tracer and the instrument for a call that begins in the current task. Nil if they would do nothing.
+    var tracing: (tracer: (any Tracer)?, instrument: (any Instrument)?) {
+      if settings.tracer != nil { return (ownTracer, ownTracer) }
+      let instrument = InstrumentationSystem.instrument
+      // Checked first, because finding the tracer takes longer.
+      if instrument is NoOpInstrument { return (nil, nil) }
+      let tracer = InstrumentationSystem.tracer
+      return (tracer is NoOpTracer ? nil : tracer, instrument)
+    }
+
+    /// The metrics factory for a call that begins in the current task. Nil if it would do nothing.
+    var callFactory: (any MetricsFactory)? {
+      if settings.metricsFactory != nil { return ownFactory }
+      let factory = MetricsSystem.factory
+      return factory is NOOPMetricsHandler ? nil : factory
+    }
 
     // MARK: Connections
 

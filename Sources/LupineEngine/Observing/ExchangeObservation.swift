@@ -20,13 +20,13 @@ final class ExchangeObservation {
     self.start = start
   }
 
-  /// Begins an attempt. Returns the head of `exchange` with the observer's fields.
-  func begin(_ exchange: Exchange) -> [UInt8] {
-    let attempt = call.attemptBegan(exchange.request, at: start)
+  /// Begins an attempt to send `request`. Returns its head with the observer's fields. `head` is the head without them.
+  func begin(_ request: EngineRequest, head: [UInt8]) -> [UInt8] {
+    let attempt = call.attemptBegan(request, at: start)
     self.attempt = attempt
-    var bytes = exchange.headBytes
     let fields = attempt.fields
-    guard !fields.isEmpty, exchange.request.rawBytes == nil else { return bytes }
+    guard !fields.isEmpty, request.rawBytes == nil else { return head }
+    var bytes = head
     // The head ends with an empty line.
     bytes.removeLast(2)
     for position in fields.indices where fields.role(at: position) == nil {
@@ -47,8 +47,8 @@ final class ExchangeObservation {
   }
 
   /// Ends the current attempt, because its request is sent again.
-  func restart(after error: EngineError?, _ exchange: Exchange, now: Instant) {
-    notify(error, exchange.metrics, now)
+  func restart(after error: EngineError?, _ metrics: ExchangeMetrics, now: Instant) {
+    notify(error, metrics, now)
     (attempt, status, minorVersion, start) = (nil, nil, nil, now)
   }
 

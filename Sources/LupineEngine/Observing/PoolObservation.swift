@@ -27,11 +27,10 @@ final class PoolObservation {
     }
   }
 
-  /// Reports a connection that was closed.
-  func closed(_ connection: Connection, now: Instant) {
-    guard !connection.key.isStream, let opened = connection.record.opening.connectEnd else { return }
-    observer.connectionClosed(
-      to: connection.key.origin, peer: connection.record.remoteAddress, after: now - opened)
+  /// Reports that a connection with this key was closed. `record` is the connection's record.
+  func closed(_ key: PoolKey, _ record: ConnectionRecord, now: Instant) {
+    guard !key.isStream, let opened = record.opening.connectEnd else { return }
+    observer.connectionClosed(to: key.origin, peer: record.remoteAddress, after: now - opened)
   }
 
   /// Reports that no connection or waiter is left, because the shard has stopped.

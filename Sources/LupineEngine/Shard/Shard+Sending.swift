@@ -29,7 +29,7 @@ extension Shard {
         exchange: exchange.id, connection: UInt64(id.serial), isReused: exchange.metrics.isReusedConnection))
     do {
       if let observation = exchange.observation {
-        let head = observation.begin(exchange)
+        let head = observation.begin(exchange.request, head: exchange.headBytes)
         exchange.metrics.requestHeadBytes = head.count
         try connection.transport.queue(head)
       } else {

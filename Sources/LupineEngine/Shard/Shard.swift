@@ -313,7 +313,7 @@ final class Shard {
   /// Schedules an exchange's request to be sent again in the loop's next iteration. The exchange must have released its connection.
   /// `error` is the error of the previous attempt, or nil if its response asks for another attempt.
   func sendAgain(_ exchange: Exchange, isExpecting: Bool, after error: EngineError?) {
-    exchange.observation?.restart(after: error, exchange, now: now)
+    exchange.observation?.restart(after: error, exchange.metrics, now: now)
     do {
       try exchange.rewind(isExpecting: isExpecting, inbox: inbox, now: now)
     } catch {
