@@ -156,7 +156,7 @@ let package = Package(
     .target(
       name: "LupineBench",
       dependencies: [
-        "LupineEngine", "LupineReactor", "LupineWire", "LupineCoding", "LupineRandom", "LupineJSON",
+        "LupineEngine", "LupineReactor", "LupineWire", "LupineCoding", "LupineWebSocket", "LupineRandom", "LupineJSON",
         .product(name: "Histogram", package: "hdrhistogram-swift", condition: .when(traits: ["Bench"])),
       ],
       swiftSettings: strict),
@@ -254,7 +254,8 @@ let package = Package(
       path: "Tests/LupineJSONDifferential", swiftSettings: strict),
 
     .testTarget(
-      name: "LupineBenchTests", dependencies: ["LupineBench", "LupineEngine", "LupineTestSupport"],
+      name: "LupineBenchTests",
+      dependencies: ["LupineBench", "LupineEngine", "LupineJSON", "LupineOrigin", "LupineTestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "LupineServicesTests",

@@ -96,6 +96,12 @@ def wrk(job, seconds=WRK_SECONDS):
     return ["wrk", "-t1", f"-c{job.in_flight}", f"-d{seconds}s", *header, *script, job.url]
 
 
+def measured_load(job, share=1):
+    # The program has no warm-up of its own, because it measures all of its requests.
+    program = BUILD / "Generator/release/load-generator"
+    return [program, "--requests", job.requests // share, "--in-flight", job.in_flight, job.url]
+
+
 def curl(job):
     # Repeats the options for each transfer; all use one connection.
     return ["curl", "-sS", "--fail", "-A", "lupine-benchmarks", *[*job.arguments, job.url] * job.requests]
@@ -134,6 +140,10 @@ CLIENTS = {
         ours("load-api", "Lupine, Alamofire's API"),
         ours("load-engine-async", "Lupine's engine, async"),
         ours("load-engine-callback", "Lupine's engine, callbacks"),
+        Client(
+            "load-generator", "LupineBench, as in lupine bench",
+            lambda: swift_build(HERE / "Generator", BUILD / "Generator", "--product", "load-generator"), measured_load,
+            SWIFT, warm_up=lambda job: measured_load(job, 10)),
         ours("load-idle", "Lupine's engine, idle connections"),
         ours_static("load-api-static", "load-api", "Lupine, Alamofire's API"),
         ours_static("load-engine-static", "load-engine-async", "Lupine's engine"),

@@ -24,8 +24,8 @@ def small(in_flight):
     api_of_loop = row("load-api", "Lupine, Alamofire's API, on its loop", "api-on-loop", "--mode", "loop")
     rows = [
         row("load-api"), api_of_loop, obligations(), row("load-engine-async"), engine_of_loop,
-        row("load-engine-callback"), row("curl-multi"), row("hyper"), row("go"), row("async-http-client"),
-        row("urlsession"), row("wrk"),
+        row("load-engine-callback"), row("load-generator"), row("curl-multi"), row("hyper"), row("go"),
+        row("async-http-client"), row("urlsession"), row("wrk"),
     ]  # fmt: skip
     if in_flight == 1:
         rows.insert(1, row("load-api", "Lupine, Alamofire's API, busyPoll 50 µs", "polling", "--busy-poll", 50))

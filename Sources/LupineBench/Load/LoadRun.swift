@@ -2,6 +2,7 @@
 
 #if Bench
   internal import LupineEngine
+  @_spi(Loop) internal import LupineReactor
   internal import Synchronization
 
   final class LoadRun: Sendable {
@@ -17,19 +18,40 @@
       var isStopped = false
       /// Whether the report has been made, so that later results are ignored.
       var isOver = false
+      /// The streams in flight, by the numbers of their arrivals.
+      var streams: [Int: LoadStream] = [:]
+      /// The tasks of the sending thread for streams, with their times.
+      var streamTasks = DeadlineQueue<StreamTask>()
+      var hasEndedStreams = false
+    }
+
+    /// A task of the sending thread for the stream with this number.
+    fileprivate enum StreamTask: Hashable {
+      case sendMessage(Int)
+      case end(Int)
     }
 
     private let test: LoadTest
     private let state: Mutex<State>
+    /// The shortest time from when a task of a stream is set until it is due, or nil if there are no such tasks.
+    private let streamPause: Duration?
 
     init(_ test: LoadTest) {
       self.test = test
       let rotation = ScenarioRotation(weights: test.scenarios.map(\.weight))
-      state = Mutex(State(measurements: Measurements(scenarioCount: test.scenarios.count), rotation: rotation))
+      let hasStreams = test.scenarios.contains(where: \.isStream)
+      let measurements = Measurements(scenarioCount: test.scenarios.count, hasStreams: hasStreams)
+      state = Mutex(State(measurements: measurements, rotation: rotation))
+      streamPause = test.scenarios.compactMap { $0.streamSetting?.taskPauseMin }.min()
     }
 
     /// Ends the load: no more requests are sent.
-    func stop() { state.withLock { $0.isStopped = true } }
+    func stop() {
+      state.withLock { state in
+        state.isStopped = true
+        state.end = min(state.end, .now)
+      }
+    }
 
     /// Sends all requests, waits for their results, and returns the report. Blocks the calling thread meanwhile.
     func run() -> LoadReport {
@@ -49,7 +71,9 @@
         wait(until: end, &clock) { $0.isStopped }
       }
       let sentAll = Instant.now
-      wait(until: sentAll + test.plan.drainLimit, &clock) { $0.inFlight == 0 }
+      // If the number of requests ended the load, the last streams may be held until its planned end.
+      let lastEnd = streamPause == nil ? sentAll : max(sentAll, state.withLock { $0.end })
+      wait(until: lastEnd + test.plan.drainLimit, &clock) { $0.inFlight == 0 }
       return report(start, endOfLoad: min(sentAll, max(end, start)), startOfUse, &clock)
     }
 
@@ -60,8 +84,9 @@
         while true {
           let now = Instant.now
           if clock.isDue(now) { endSecond(now, target: schedule.rate(at: now - start), &clock) }
+          runStreamTasks(now)
           if now >= due { break }
-          Thread.sleep(until: min(due, clock.next))
+          Thread.sleep(until: min(max(due, now + Self.pauseMin), clock.next, nextStreamTask(now)))
         }
         guard launchNext(due: due) else { return }
       }
@@ -71,12 +96,17 @@
       while !state.withLock({ isDone($0) }) {
         let now = Instant.now
         if clock.isDue(now) { endSecond(now, target: 0, &clock) }
+        runStreamTasks(now)
         if now >= limit { return }
         // The results come from other threads, which shouldn't have to wake this one for each of them.
-        Thread.sleep(until: min(limit, clock.next, now + Self.checkInterval))
+        Thread.sleep(until: min(limit, clock.next, nextStreamTask(now), now + Self.checkInterval))
       }
     }
 
+    /// The shortest pause of the sending thread: 50 µs, the system's default timer slack. Above 20,000 requests per second, it sends
+    /// several requests together, because waking two threads for each request costs more than the request.
+    private static let pauseMin = Duration.microseconds(50)
+    private static let never = Instant(nanoseconds: .max)
     /// The interval at which the sending thread checks whether all results have arrived: 1 ms.
     private static let checkInterval = Duration.milliseconds(1)
 
@@ -113,7 +143,27 @@
     }
 
     private func launch(_ request: SentRequest) {
-      test.scenarios[request.scenario].start(request.number) { self.finish(request, $0, at: $1) }
+      let scenario = test.scenarios[request.scenario]
+      guard let setting = scenario.streamSetting else {
+        return scenario.start(request.number) { self.finish(request, $0, at: $1) }
+      }
+      let stream = LoadStream(
+        setting,
+        LoadStream.Observer(
+          onEvent: { stream, event, time in self.receive(event, of: stream, request, at: time) },
+          onAnswer: { time in
+            guard request.isMeasured else { return }
+            self.state.withLock { state in
+              guard !state.isOver else { return }
+              state.measurements.noteLatency(request.scenario, due: request.due, sent: request.time, end: time)
+            }
+          },
+          onEnd: { self.finish(request, $0) }))
+      state.withLock { state in
+        state.streams[request.number] = stream
+        if let hold = setting.hold { state.streamTasks.set(.end(request.number), to: request.time + hold) }
+      }
+      stream.start(request.number)
     }
 
     private func finish(
@@ -129,6 +179,63 @@
       if case .closed = test.plan.loop { launchNext(due: .now) }
     }
 
+    // MARK: Streams
+
+    private func receive(_ event: StreamEvent, of stream: LoadStream, _ request: SentRequest, at time: Instant) {
+      state.withLock { state in
+        guard !state.isOver else { return }
+        let isMeasured =
+          switch event {
+          case .opened: request.isMeasured
+          // The echo of a message of the warm-up isn't measured, like its message.
+          case .received(let echo?): time - state.measuredFrom > echo.sinceSent
+          case .events, .message, .unsentMessage, .received: time >= state.measuredFrom
+          }
+        state.measurements.add(event, at: time, isMeasured: isMeasured)
+        // The stream sends the first message itself, when it is open.
+        if case .opened = event, case .echoes(_, let every) = stream.setting.format {
+          state.streamTasks.set(.sendMessage(request.number), to: time + every)
+        }
+      }
+    }
+
+    private func finish(_ request: SentRequest, _ end: LoadStream.End) {
+      state.withLock { state in
+        state.streams[request.number] = nil
+        state.streamTasks.remove(.end(request.number))
+        state.streamTasks.remove(.sendMessage(request.number))
+        guard !state.isOver else { return }
+        state.inFlight -= 1
+        if let ending = end.ending {
+          state.measurements.end(ending, after: end.time - request.due, isMeasured: request.isMeasured)
+        }
+        guard request.isMeasured else { return }
+        let sample = Sample(
+          scenario: request.scenario, due: request.due, sent: request.time, end: end.time, result: end.result)
+        if end.isAnswered { state.measurements.noteEnd(sample) } else { state.measurements.add(sample) }
+      }
+      if case .closed = test.plan.loop { launchNext(due: .now) }
+    }
+
+    /// Sends the messages that are due, and ends the streams whose time has passed.
+    private func runStreamTasks(_ now: Instant) {
+      guard streamPause != nil else { return }
+      for stream in state.withLock({ $0.takeStreamsToEnd(now) }) { stream.end() }
+      while let (task, stream, due) = state.withLock({ $0.takeStreamTask(now) }) {
+        switch task {
+        case .sendMessage: stream.sendMessage(due: due)
+        case .end: stream.end()
+        }
+      }
+    }
+
+    /// The time of the next task of a stream. Another thread may set tasks after this call, but none that is due earlier.
+    private func nextStreamTask(_ now: Instant) -> Instant {
+      guard let streamPause else { return Self.never }
+      let (next, end) = state.withLock { ($0.streamTasks.earliest, $0.hasEndedStreams ? Self.never : $0.end) }
+      return min(next ?? Self.never, end, now + streamPause)
+    }
+
     // MARK: Seconds and the end
 
     private func endSecond(_ now: Instant, target: Double, _ clock: inout SecondClock) {
@@ -141,7 +248,9 @@
           time: time, duration: state.end - state.measuredFrom, target: target,
           rate: state.measurements.seconds.last?.rate ?? 0, inFlight: state.inFlight,
           completed: state.measurements.all.completed, errors: state.measurements.all.errorCount,
-          unsent: state.measurements.unsentCount, length: clock.length(now), latencies: latencies)
+          unsent: state.measurements.unsentCount,
+          streams: LoadProgress.Streams(state.measurements.seconds.last), length: clock.length(now),
+          latencies: latencies)
       }
       clock.advance(now)
       test.onSecond(progress)
@@ -153,16 +262,48 @@
       let now = Instant.now
       endSecond(now, target: state.withLock { $0.measurements.seconds.last?.target ?? 0 }, &clock)
       let use = startOfUse.flatMap { earlier in ProcessUsage.ofGenerator(now: now)?.share(since: earlier) }
-      return state.withLock { state in
+      let (report, streams) = state.withLock { state -> (LoadReport, [LoadStream]) in
         state.isOver = true
-        return LoadReport(
-          test.plan, scenarioNames: test.scenarios.map(\.name), state.measurements, unfinishedCount: state.inFlight,
-          duration: endOfLoad - state.measuredFrom, use: use)
+        let duration = endOfLoad - state.measuredFrom
+        let open = state.measurements.streams
+        let report = LoadReport(
+          test.plan, scenarioNames: test.scenarios.map(\.name), state.measurements,
+          unfinishedCount: state.inFlight - (open?.openCount ?? 0), duration: duration,
+          streamDuration: open?.lastEvent.map { max($0 - state.measuredFrom, duration) } ?? duration,
+          startTime: TimeOfDay.seconds - (now - state.measuredFrom).seconds, use: use)
+        defer { state.streams = [:] }
+        return (report, Array(state.streams.values))
       }
+      for stream in streams { stream.cancel() }
+      return report
     }
   }
 
   extension LoadRun.State {
+    /// Returns the streams that must be closed because the load is over. Returns them once.
+    fileprivate mutating func takeStreamsToEnd(_ now: Instant) -> [LoadStream] {
+      guard now >= end, !hasEndedStreams else { return [] }
+      hasEndedStreams = true
+      return streams.values.filter(\.setting.closesAtEnd)
+    }
+
+    /// Returns the next task of a stream that is due, with the time when it was. Sets the task that follows it.
+    fileprivate mutating func takeStreamTask(
+      _ now: Instant
+    ) -> (task: LoadRun.StreamTask, stream: LoadStream, due: Instant)? {
+      while let due = streamTasks.earliest, let task = streamTasks.popExpired(now: now) {
+        switch task {
+        case .end(let number):
+          if let stream = streams[number] { return (task, stream, due) }
+        case .sendMessage(let number):
+          guard let stream = streams[number], case .echoes(_, let every) = stream.setting.format else { continue }
+          streamTasks.set(task, to: due + every)
+          return (task, stream, due)
+        }
+      }
+      return nil
+    }
+
     fileprivate mutating func arrive(_ due: Instant, _ now: Instant, _ plan: LoadPlan) -> LoadRun.Arrival {
       guard !isStopped, !isOver else { return .end }
       if case .closed = plan.loop, due >= end { return .end }

@@ -52,11 +52,32 @@
     public let errors: Int
     /// The number of requests that were due but not sent since the start of the measurement.
     public let unsent: Int
+    /// The streams, or nil if no scenario is a stream.
+    public let streams: Streams?
     /// The length of the last second.
     let length: Duration
     let latencies: LatencyHistogram
 
     /// Returns the latency since due that a share of the last second's requests didn't exceed, such as 0.99.
     public func quantile(_ share: Double) -> Duration { latencies.quantile(share) }
+
+    /// The state of the streams after one more second.
+    public struct Streams: Sendable {
+      /// The number of open streams.
+      public let openCount: Int
+      /// Events, lines or received messages per second, in the last second.
+      public let eventRate: Double
+      /// The gap between events that 99 % of the last second's gaps didn't exceed, or nil if there were none.
+      public let gapP99: Duration?
+      /// The latency since due that 99 % of the last second's echoes didn't exceed, or nil if there were none.
+      public let echoP99: Duration?
+
+      init?(_ row: SecondRow?) {
+        guard let row, let streams = row.streams else { return nil }
+        (openCount, eventRate) = (streams.openCount, row.eventRate)
+        gapP99 = streams.gapCount > 0 ? streams.gapP99 : nil
+        echoP99 = streams.echoCount > 0 ? streams.echoP99 : nil
+      }
+    }
   }
 #endif

@@ -3,7 +3,7 @@
 #if Bench
   public import LupineEngine
 
-  /// The work of a load test each time a request is due: one request of the engine, or any asynchronous code.
+  /// The work of a load test each time a request is due: one request of the engine, a stream, or any asynchronous code.
   public struct Scenario: Sendable {
     /// The result of running a scenario once.
     public struct Outcome: Sendable {
@@ -27,6 +27,7 @@
       /// The requests to send in turn.
       case requests(@Sendable (_ number: Int) -> EngineRequest, Engine)
       case code(@Sendable (_ number: Int) async throws -> Outcome)
+      case stream(StreamSetting)
     }
 
     /// The name under which the report lists the scenario.
@@ -61,6 +62,28 @@
       self.init(name, weight, .code(run))
     }
 
+    /// Creates a scenario that opens a stream, and measures its events, lines or echoes. The latency that the report shows for an
+    /// arrival is the time to the first event or line, or until a WebSocket is open.
+    ///
+    /// - Parameters:
+    ///   - name: The name in the report.
+    ///   - weight: The share of arrivals relative to other scenarios, at least 1. 1 by default.
+    ///   - format: What the stream consists of.
+    ///   - hold: The time after which the stream is closed, more than zero, or nil (the default) if the server ends it. Streams with
+    ///     such a time, and those of echoes, are also closed at the end of the load.
+    ///   - engine: The engine that sends the requests. Its pool must allow as many connections as streams may be open.
+    ///   - request: Returns the request that opens the stream. Called with the number of the arrival, starting at 0.
+    public init(
+      _ name: String, weight: Int = 1, streaming format: StreamFormat, holding hold: Duration? = nil, on engine: Engine,
+      request: @escaping @Sendable (_ number: Int) -> EngineRequest
+    ) {
+      precondition(hold.map { $0 > .zero } ?? true, "a stream is held for more than no time")
+      if case .echoes(_, let every) = format {
+        precondition(every >= StreamFormat.messageIntervalMin, "messages are at least 1 ms apart")
+      }
+      self.init(name, weight, .stream(StreamSetting(format: format, hold: hold, request: request, engine: engine)))
+    }
+
     private init(_ name: String, _ weight: Int, _ work: Work) {
       precondition(weight >= 1, "a scenario's weight is at least 1")
       (self.name, self.weight, self.work) = (name, weight, work)
@@ -68,11 +91,19 @@
   }
 
   extension Scenario {
-    /// Starts the scenario for one arrival. `done` is called once with the result and the time of the end, on any thread.
+    /// The setting of the scenario's streams, or nil if it has none.
+    var streamSetting: StreamSetting? {
+      if case .stream(let setting) = work { setting } else { nil }
+    }
+
+    var isStream: Bool { streamSetting != nil }
+
+    /// Starts the scenario, which isn't a stream, for one arrival. `done` is called once with the result and the time of the end, on any thread.
     func start(
       _ number: Int, done: @escaping @Sendable (Result<Outcome, Sample.Failure>, _ end: Instant) -> Void
     ) {
       switch work {
+      case .stream: preconditionFailure("a stream has more results than one")
       case .requests(let request, let engine): engine.submit(request(number), to: OutcomeSink(done))
       case .code(let run):
         Task {

@@ -20,11 +20,13 @@
     /// Called when the connection to the master opens, breaks or is opened again, with a line of text. Does nothing by default.
     public var onEvent: @Sendable (String) -> Void = { _ in }
 
-    /// Creates a worker. The port of Locust's master is 5557 by default.
+    /// Creates a worker. The port of Locust's master is 5557 by default. Traps if a scenario is a stream, because Locust has no
+    /// figures for streams.
     public init(masterHost: String, port: UInt16 = 5557, _ scenarios: [Scenario], ratePerUser: Double = 1)
       throws(URIError)
     {
       precondition(!scenarios.isEmpty && ratePerUser > 0, "a worker needs a scenario and a rate")
+      precondition(!scenarios.contains(where: \.isStream), "a worker's scenarios aren't streams")
       let host = masterHost.contains(":") && !masterHost.hasPrefix("[") ? "[\(masterHost)]" : masterHost
       // The engine's raw streams are named by https origins. No TLS is started.
       master = try URI("https://\(host):\(port)/").origin
@@ -125,7 +127,7 @@
         return LoadProgress(
           time: now - start, duration: .zero, target: rate, rate: row?.rate ?? 0, inFlight: inFlight,
           completed: state.measurements.all.completed, errors: state.measurements.all.errorCount, unsent: 0,
-          length: length, latencies: latencies)
+          streams: nil, length: length, latencies: latencies)
       }
       if let progress { worker.onSecond(progress) }
     }

@@ -18,15 +18,18 @@
 
       var errorCount: Int { errors.values.reduce(0, +) }
 
-      mutating func add(_ sample: Sample) {
+      mutating func noteLatency(due: Instant, sent: Instant, end: Instant) {
+        sinceDue.record(end - due)
+        sinceSent.record(end - sent)
+      }
+
+      mutating func noteEnd(_ sample: Sample) {
         completed += 1
         if let kind = sample.errorKind { errors[kind, default: 0] += 1 }
         if case .success(let outcome) = sample.result {
           if let status = outcome.status { statuses[status, default: 0] += 1 }
           receivedBytes += outcome.receivedBytes
         }
-        sinceDue.record(sample.end - sample.due)
-        sinceSent.record(sample.end - sample.sent)
       }
     }
 
@@ -44,13 +47,16 @@
     /// The number of requests that were due but never sent, because too many were in flight.
     private(set) var unsentCount = 0
     private(set) var openedConnections = 0
+    /// The events of streams, or nil if no scenario is a stream.
+    private(set) var streams: StreamTotals?
     fileprivate(set) var seconds: [SecondRow] = []
     /// The latencies since due of the current second.
     private var second = LatencyHistogram()
     private var before = SecondRow.Counts()
 
-    init(scenarioCount: Int) {
+    init(scenarioCount: Int, hasStreams: Bool = false) {
       scenarios = (0..<scenarioCount).map { _ in Totals() }
+      streams = hasStreams ? StreamTotals() : nil
     }
 
     mutating func noteDue() { dueCount += 1 }
@@ -63,9 +69,30 @@
     }
 
     mutating func add(_ sample: Sample) {
-      all.add(sample)
-      scenarios[sample.scenario].add(sample)
-      second.record(sample.end - sample.due)
+      noteLatency(sample.scenario, due: sample.due, sent: sample.sent, end: sample.end)
+      noteEnd(sample)
+    }
+
+    /// Notes the latency of an arrival of a scenario.
+    mutating func noteLatency(_ scenario: Int, due: Instant, sent: Instant, end: Instant) {
+      all.noteLatency(due: due, sent: sent, end: end)
+      scenarios[scenario].noteLatency(due: due, sent: sent, end: end)
+      second.record(end - due)
+    }
+
+    mutating func add(_ event: StreamEvent, at now: Instant, isMeasured: Bool) {
+      streams?.add(event, at: now, isMeasured: isMeasured)
+    }
+
+    /// Notes the end of a stream that was open.
+    mutating func end(_ ending: StreamEnding, after duration: Duration, isMeasured: Bool) {
+      streams?.end(ending, after: duration, isMeasured: isMeasured)
+    }
+
+    /// Notes the result of an arrival, without its latency.
+    mutating func noteEnd(_ sample: Sample) {
+      all.noteEnd(sample)
+      scenarios[sample.scenario].noteEnd(sample)
       guard case .success(let outcome) = sample.result else { return }
       for metrics in outcome.metrics {
         if !metrics.isReusedConnection { openedConnections += 1 }
@@ -81,13 +108,16 @@
       at time: Duration, length: Duration, target: Double, inFlight: Int, usage: ProcessUsage.Share?,
       watched: ProcessUsage.Share?
     ) -> LatencyHistogram {
+      let openCount = streams?.openCount ?? 0
+      let row = (streams?.takeSecond()).map { StreamRow($0, openCount: openCount) }
       let now = SecondRow.Counts(
         due: dueCount, unsent: unsentCount, completed: all.completed, errors: all.errorCount,
         receivedBytes: all.receivedBytes)
       seconds.append(
         SecondRow(
           time: time, length: length, target: target, inFlight: inFlight, counts: now - before,
-          p50: second.quantile(0.5), p99: second.quantile(0.99), max: second.max, usage: usage, watched: watched))
+          p50: second.quantile(0.5), p99: second.quantile(0.99), max: second.max, usage: usage, watched: watched,
+          streams: row))
       before = now
       let latencies = second
       second.removeAll()
@@ -129,8 +159,12 @@
     /// The generator's use of the processor and of memory, and that of a watched process.
     let usage: ProcessUsage.Share?
     let watched: ProcessUsage.Share?
+    /// The streams, or nil if no scenario is a stream.
+    let streams: StreamRow?
 
     /// Completed requests per second.
     var rate: Double { length > .zero ? Double(counts.completed) / (length / .seconds(1)) : 0 }
+    /// Events of streams per second.
+    var eventRate: Double { length > .zero ? Double(streams?.eventCount ?? 0) / (length / .seconds(1)) : 0 }
   }
 #endif

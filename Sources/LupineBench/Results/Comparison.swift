@@ -17,6 +17,9 @@
       let rate: Double
       let p50: Double
       let p99: Double
+      /// Those of streams, if there were any in this second.
+      let gap_p99: Double?
+      let echo_p99: Double?
     }
 
     let valid: Bool
@@ -63,17 +66,25 @@
       }
     }
 
-    /// The rate, and the median and the 99th percentile of the latencies since due.
+    /// The rate, and the median and the 99th percentile of the latencies since due. If both tests had streams, also the 99th
+    /// percentiles of the gaps between events, or of the echoes.
     public let rows: [Row]
 
     /// Compares two reports.
     public init(before: ReportFile, after: ReportFile) {
       let (old, new) = (before.completeSeconds, after.completeSeconds)
-      rows = [
-        Self.row("rate", old.map(\.rate), new.map(\.rate), isRate: true),
-        Self.row("p50", old.map(\.p50), new.map(\.p50)),
-        Self.row("p99", old.map(\.p99), new.map(\.p99)),
-      ]
+      rows =
+        [
+          Self.row("rate", old.map(\.rate), new.map(\.rate), isRate: true),
+          // A second of held streams may have no latency.
+          Self.row("p50", old.map(\.p50).filter { $0 > 0 }, new.map(\.p50).filter { $0 > 0 }),
+          Self.row("p99", old.map(\.p99).filter { $0 > 0 }, new.map(\.p99).filter { $0 > 0 }),
+        ] + Self.streamRow("gap p99", old.compactMap(\.gap_p99), new.compactMap(\.gap_p99))
+        + Self.streamRow("echo p99", old.compactMap(\.echo_p99), new.compactMap(\.echo_p99))
+    }
+
+    private static func streamRow(_ name: String, _ old: [Double], _ new: [Double]) -> [Row] {
+      old.isEmpty || new.isEmpty ? [] : [row(name, old, new)]
     }
 
     private static func row(_ name: String, _ old: [Double], _ new: [Double], isRate: Bool = false) -> Row {
@@ -88,10 +99,10 @@
 
     /// The comparison as a table.
     public var text: String {
-      var text = "\("".left(8))\("before".right(12))\("after".right(12))  difference at 95 % confidence\n"
+      var text = "\("".left(10))\("before".right(12))\("after".right(12))  difference at 95 % confidence\n"
       for row in rows {
         func value(_ number: Double) -> String { row.isRate ? number.text(1) : Duration.seconds(number).text }
-        text += row.name.left(8) + value(row.before).right(12) + value(row.after).right(12) + "  "
+        text += row.name.left(10) + value(row.before).right(12) + value(row.after).right(12) + "  "
         if let interval = row.interval, row.before != 0 {
           let (low, high) = (interval.lowerBound / row.before * 100, interval.upperBound / row.before * 100)
           text +=
@@ -108,7 +119,11 @@
 
   extension ReportFile {
     // The last second is shorter, and contains the wait for the last responses.
-    fileprivate var completeSeconds: [Second] { seconds.dropLast().filter { $0.length > 0.5 && $0.completed > 0 } }
+    fileprivate var completeSeconds: [Second] {
+      seconds.dropLast().filter { second in
+        second.length > 0.5 && (second.completed > 0 || second.gap_p99 != nil || second.echo_p99 != nil)
+      }
+    }
   }
 
   /// The mean and the variance of observations.

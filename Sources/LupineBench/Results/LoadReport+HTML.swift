@@ -9,6 +9,8 @@
 
   extension LoadReport {
     private static let colors = ["#1a7f5a", "#c4511b", "#7a4fbf", "#20639b"]
+    /// The colors of the phases, in their order.
+    private static let phaseColors = ["#7a4fbf", "#20639b", "#8a6d1f", "#c4511b", "#1a7f5a"]
 
     /// The report as an HTML page, with diagrams as SVG.
     public func html(title: String) -> String {
@@ -25,7 +27,7 @@
       </style></head><body>
       <h1>\(title.xmlEscaped)</h1>
       \(invalidity.map { "<p class=\"invalid\"><strong>Invalid:</strong> \($0.xmlEscaped).</p>" } ?? "")
-      \(latencyPlot.html)\(quantilePlot.html)\(ratePlot.html)\(errorPlot?.html ?? "")\(processorPlot?.html ?? "")
+      \(latencyPlot.html)\(latencyQuantilePlot.html)\(ratePlot.html)\(errorPlot?.html ?? "")\(phasePlot?.html ?? "")\(streamPlots.map(\.html).joined())\(processorPlot?.html ?? "")
       <h2>Figures</h2>
       <pre>\(text.xmlEscaped)</pre>
       </body></html>
@@ -33,8 +35,14 @@
       """
     }
 
+    /// The rows of whole seconds. The last one may be a few milliseconds long, so that its rates would be arbitrary.
+    private var plottedSeconds: [SecondRow] {
+      let whole = measurements.seconds.filter { $0.length > .milliseconds(500) }
+      return whole.isEmpty ? measurements.seconds : whole
+    }
+
     private var latencyPlot: Plot {
-      let rows = measurements.seconds.filter { $0.counts.completed > 0 }
+      let rows = plottedSeconds.filter { $0.max > .zero }
       func line(_ name: String, _ color: Int, _ value: KeyPath<SecondRow, Duration>) -> Plot.Line {
         Plot.Line(
           name: name, color: Self.colors[color], points: rows.map { ($0.time.seconds, $0[keyPath: value].seconds) })
@@ -45,23 +53,36 @@
         yScale: .logarithmic, xText: { "\($0.text(0)) s" }, yText: { Duration.seconds($0).text })
     }
 
-    private var quantilePlot: Plot {
+    private var latencyQuantilePlot: Plot {
+      quantilePlot(
+        "Latency by percentile",
+        [
+          quantileLine("since due", Self.colors[1], measurements.all.sinceDue),
+          quantileLine("since sent", Self.colors[0], measurements.all.sinceSent),
+        ]
+          + zip(
+            streamHistograms.filter { $0.histogram.count > 0 }, [Self.colors[2], Self.colors[3], "#8a6d1f", "#666666"]
+          )
+          .map { quantileLine($0.name, $1, $0.histogram) })
+    }
+
+    private func quantileLine(_ name: String, _ color: String, _ histogram: LatencyHistogram) -> Plot.Line {
       // The horizontal axis is 1/(1 - quantile), so that each factor of ten is one more nine.
       let distances = (0...60).map { pow(10, Double($0) / 10) }
-      func line(_ name: String, _ color: Int, _ histogram: LatencyHistogram) -> Plot.Line {
-        let shown = distances.filter { $0 <= max(10, Double(histogram.count)) }
-        return Plot.Line(
-          name: name, color: Self.colors[color], points: shown.map { ($0, histogram.quantile(1 - 1 / $0).seconds) })
-      }
-      return Plot(
-        title: "Latency by percentile",
-        lines: [line("since due", 1, measurements.all.sinceDue), line("since sent", 0, measurements.all.sinceSent)],
+      let shown = distances.filter { $0 <= max(10, Double(histogram.count)) }
+      return Plot.Line(
+        name: name, color: color, points: shown.map { ($0, histogram.quantile(1 - 1 / $0).seconds) })
+    }
+
+    private func quantilePlot(_ title: String, _ lines: [Plot.Line]) -> Plot {
+      Plot(
+        title: title, lines: lines,
         xScale: .logarithmic, yScale: .logarithmic, xText: { "p\(Self.percent(1 - 1 / $0))" },
         yText: { Duration.seconds($0).text }, xTicks: [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000])
     }
 
     private var ratePlot: Plot {
-      let rows = measurements.seconds
+      let rows = plottedSeconds
       var lines = [
         Plot.Line(name: "completed per second", color: Self.colors[0], points: rows.map { ($0.time.seconds, $0.rate) }),
         Plot.Line(
@@ -87,9 +108,61 @@
         ], xText: { "\($0.text(0)) s" })
     }
 
+    /// The streams over time, and their gaps and echoes.
+    private var streamPlots: [Plot] {
+      guard let streams = measurements.streams else { return [] }
+      let rows = plottedSeconds
+      func line(
+        _ name: String, _ color: Int, _ value: (StreamRow) -> Duration, where count: (StreamRow) -> UInt64
+      ) -> Plot.Line {
+        let points = rows.compactMap { row in
+          row.streams.flatMap { count($0) > 0 ? (x: row.time.seconds, y: value($0).seconds) : nil }
+        }
+        return Plot.Line(name: name, color: Self.colors[color], points: points)
+      }
+      var plots = [
+        Plot(
+          title: "Streams",
+          lines: [
+            Plot.Line(
+              name: "open", color: Self.colors[3],
+              points: rows.map { ($0.time.seconds, Double($0.streams?.openCount ?? 0)) }),
+            Plot.Line(
+              name: "events per second", color: Self.colors[0], points: rows.map { ($0.time.seconds, $0.eventRate) }),
+          ], xText: { "\($0.text(0)) s" })
+      ]
+      if streams.gaps.count > 0 {
+        plots.append(
+          Plot(
+            title: "Gaps between events over time",
+            lines: [
+              line("p50", 0, \.gapP50, where: \.gapCount), line("p99", 1, \.gapP99, where: \.gapCount),
+            ], yScale: .logarithmic, xText: { "\($0.text(0)) s" }, yText: { Duration.seconds($0).text }))
+      }
+      if streams.echoesSinceDue.count > 0 {
+        plots.append(
+          Plot(
+            title: "Echo latency since due over time",
+            lines: [
+              line("p50", 0, \.echoP50, where: \.echoCount), line("p99", 1, \.echoP99, where: \.echoCount),
+            ], yScale: .logarithmic, xText: { "\($0.text(0)) s" }, yText: { Duration.seconds($0).text }))
+      }
+      return plots
+    }
+
+    /// The percentiles of each phase.
+    private var phasePlot: Plot? {
+      let lines = RequestPhase.allCases.enumerated().compactMap { index, phase in
+        measurements.phases[phase].map {
+          quantileLine(phase.name, Self.phaseColors[index], $0)
+        }
+      }
+      return lines.isEmpty ? nil : quantilePlot("Phases by percentile", lines)
+    }
+
     private var processorPlot: Plot? {
       func line(_ name: String, _ color: Int, _ value: KeyPath<SecondRow, ProcessUsage.Share?>) -> Plot.Line {
-        let points = measurements.seconds.compactMap { row in
+        let points = plottedSeconds.compactMap { row in
           row[keyPath: value].map { (x: row.time.seconds, y: $0.cores * 100) }
         }
         return Plot.Line(name: name, color: Self.colors[color], points: points)

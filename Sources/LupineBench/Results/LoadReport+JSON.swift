@@ -31,6 +31,7 @@
         "delay": Self.quantiles(measurements.delays),
         "phases": JSONText(
           members: RequestPhase.allCases.map { ($0.rawValue, measurements.phases[$0].map { Self.quantiles($0) }) }),
+        "streams": streamsJSON,
         "scenarios": JSONText(
           zip(scenarioNames, measurements.scenarios).map { name, totals in
             JSONText([
@@ -42,6 +43,22 @@
         "histogram_since_due": JSONText(HistogramCode.encode(latency)),
         "histogram_since_sent": JSONText(HistogramCode.encode(sent)),
       ]).text + "\n"
+    }
+
+    private var streamsJSON: JSONText? {
+      guard let streams = measurements.streams else { return nil }
+      let counts: KeyValuePairs<String, JSONText?> = [
+        "opened": JSONText(streams.openedCount), "open": JSONText(streams.openCount),
+        "ended": JSONText(streams.count(.ended)), "closed": JSONText(streams.count(.closed)),
+        "cut": JSONText(streams.count(.cut)), "events": JSONText(streams.eventCount),
+        "event_rate": JSONText(eventRate), "messages": JSONText(streams.messageCount),
+        "late_messages": JSONText(streams.lateMessageCount), "unanswered_messages": JSONText(streams.unansweredCount),
+        "unsent_messages": JSONText(streams.unsentMessageCount),
+      ]
+      let histograms = streamHistograms.filter { $0.histogram.count > 0 }.map {
+        ($0.name.replacing(" ", with: "_"), Self.quantiles($0.histogram) as JSONText?)
+      }
+      return JSONText(members: counts.map { ($0.key, $0.value) } + histograms)
     }
 
     private static func quantiles(_ histogram: LatencyHistogram) -> JSONText {
@@ -61,14 +78,22 @@
         "generator_cores": row.usage.map { JSONText($0.cores) },
         "watched_cores": row.watched.map { JSONText($0.cores) },
         "watched_resident_bytes": row.watched.map { JSONText($0.residentBytes) },
+        "open_streams": row.streams.map { JSONText($0.openCount) },
+        "events": row.streams.map { JSONText($0.eventCount) },
+        "gap_p50": row.streams.flatMap { $0.gapCount > 0 ? JSONText($0.gapP50.seconds) : nil },
+        "gap_p99": row.streams.flatMap { $0.gapCount > 0 ? JSONText($0.gapP99.seconds) : nil },
+        "echo_p50": row.streams.flatMap { $0.echoCount > 0 ? JSONText($0.echoP50.seconds) : nil },
+        "echo_p99": row.streams.flatMap { $0.echoCount > 0 ? JSONText($0.echoP99.seconds) : nil },
       ])
     }
 
-    /// The seconds of the test as CSV (RFC 4180) with a header. Durations are in milliseconds.
+    /// The seconds of the test as CSV (RFC 4180) with a header. Durations are in milliseconds. A test of streams has six more columns.
     public var csv: String {
       var text =
         "time_s,target_per_s,completed_per_s,due,unsent,completed,errors,in_flight,received_bytes,p50_ms,p99_ms,max_ms,"
-        + "generator_cores,watched_cores,watched_resident_bytes\r\n"
+        + "generator_cores,watched_cores,watched_resident_bytes"
+        + (measurements.streams == nil ? "" : ",open_streams,events,gap_p50_ms,gap_p99_ms,echo_p50_ms,echo_p99_ms")
+        + "\r\n"
       for row in measurements.seconds {
         let latencies = [row.p50, row.p99, row.max].map { $0.milliseconds.text(3) }
         let usage = [
@@ -78,9 +103,19 @@
         let counts = [row.counts.due, row.counts.unsent, row.counts.completed, row.counts.errors, row.inFlight]
         text +=
           ([row.time.seconds.text(3), row.target.text(1), row.rate.text(1)] + counts.map(String.init)
-          + ["\(row.counts.receivedBytes)"] + latencies + usage).joined(separator: ",") + "\r\n"
+          + ["\(row.counts.receivedBytes)"] + latencies + usage + Self.streamFields(row.streams))
+          .joined(separator: ",") + "\r\n"
       }
       return text
+    }
+
+    private static func streamFields(_ row: StreamRow?) -> [String] {
+      guard let row else { return [] }
+      func text(_ count: UInt64, _ value: Duration) -> String { count > 0 ? value.milliseconds.text(3) : "" }
+      return [
+        "\(row.openCount)", "\(row.eventCount)", text(row.gapCount, row.gapP50), text(row.gapCount, row.gapP99),
+        text(row.echoCount, row.echoP50), text(row.echoCount, row.echoP99),
+      ]
     }
 
     /// The latencies since due as HdrHistogram's percentile distribution (`.hgrm`), in milliseconds.
@@ -105,11 +140,27 @@
       add(
         "lupine_bench_errors_total", "counter", "Errors by kind.",
         errors.sorted { $0.key < $1.key }.map { ("{kind=\"\($0.key)\"}", "\($0.value)") })
+      func addSummary(_ name: String, _ help: String, _ histogram: LatencyHistogram) {
+        add(
+          name, "summary", help,
+          Self.quantiles.map { ("{quantile=\"\($0)\"}", histogram.quantile($0).seconds.text(9)) })
+        text += "\(name)_sum \((histogram.sum / 1e9).text(9))\n"
+        text += "\(name)_count \(histogram.count)\n"
+      }
+      addSummary(
+        "lupine_bench_latency_seconds", "Latency from when a request was due until it was done.", all.sinceDue)
+      guard let streams = measurements.streams else { return text }
+      add("lupine_bench_streams_opened_total", "counter", "Streams opened.", [("", "\(streams.openedCount)")])
+      add("lupine_bench_streams_open", "gauge", "Streams open at the end.", [("", "\(streams.openCount)")])
       add(
-        "lupine_bench_latency_seconds", "summary", "Latency from when a request was due until it was done.",
-        Self.quantiles.map { ("{quantile=\"\($0)\"}", all.sinceDue.quantile($0).seconds.text(9)) })
-      text += "lupine_bench_latency_seconds_sum \((all.sinceDue.sum / 1e9).text(9))\n"
-      text += "lupine_bench_latency_seconds_count \(all.sinceDue.count)\n"
+        "lupine_bench_streams_ended_total", "counter", "Streams ended, by how.",
+        StreamEnding.allCases.map { ("{ending=\"\($0.rawValue)\"}", "\(streams.count($0))") })
+      add(
+        "lupine_bench_events_total", "counter", "Events, lines or messages received.", [("", "\(streams.eventCount)")])
+      addSummary("lupine_bench_event_gap_seconds", "Time between two events of a stream.", streams.gaps)
+      addSummary(
+        "lupine_bench_echo_latency_seconds", "Latency from when a message was due until its echo.",
+        streams.echoesSinceDue)
       return text
     }
 

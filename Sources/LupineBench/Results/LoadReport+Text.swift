@@ -21,13 +21,14 @@
       if let use {
         text += "generator   \((use.cores * 100).text(0)) % of a core, \(use.residentBytes.bytesText) of memory\n"
       }
+      if measurements.streams != nil { text += "\nUntil the first event, or until a WebSocket is open:" }
       text += "\n\("latency".left(18))\("since due".right(12))\("since sent".right(12))\n"
       text += row("mean", all.sinceDue.mean, all.sinceSent.mean)
       for share in Self.quantiles {
         text += row("p\(Self.percent(share))", all.sinceDue.quantile(share), all.sinceSent.quantile(share))
       }
       text += row("max", all.sinceDue.max, all.sinceSent.max)
-      text += phasesText + scenariosText
+      text += phasesText + streamsText + scenariosText
       if let invalidity { text += "\nINVALID: \(invalidity).\n" }
       return text
     }
@@ -52,6 +53,40 @@
         text += "\n"
       }
       return text
+    }
+
+    private var streamsText: String {
+      guard let streams = measurements.streams else { return "" }
+      let endings = [
+        "\(streams.openCount) open at the end", "\(streams.count(.ended)) ended by the server",
+        "\(streams.count(.closed)) closed after their time", "\(streams.count(.cut)) cut",
+      ]
+      var text = "\nstreams     \(streams.openedCount) opened, \(endings.joined(separator: ", "))\n"
+      text += "events      \(streams.eventCount), \(eventRate.text(1)) per second\n"
+      if streams.messageCount > 0 {
+        text += "messages    \(streams.messageCount) sent, \(streams.lateMessageCount) of them late, "
+        text += "\(streams.unansweredCount) without an echo, \(streams.unsentMessageCount) not sent\n"
+      }
+      let rows = streamHistograms.filter { $0.histogram.count > 0 }
+      guard !rows.isEmpty else { return text }
+      let titles = ["count", "mean", "p50", "p90", "p99", "max"]
+      text += "\n\("stream".left(18))\(titles.map { $0.right(12) }.joined())\n"
+      for (name, histogram) in rows {
+        text += name.left(18) + "\(histogram.count)".right(12)
+        let quantiles = [0.5, 0.9, 0.99].map { histogram.quantile($0) }
+        for value in [histogram.mean] + quantiles + [histogram.max] { text += value.text.right(12) }
+        text += "\n"
+      }
+      return text
+    }
+
+    /// The histograms of the streams with their names in texts.
+    var streamHistograms: [(name: String, histogram: LatencyHistogram)] {
+      guard let streams = measurements.streams else { return [] }
+      return [
+        ("gap", streams.gaps), ("echo since due", streams.echoesSinceDue), ("echo since sent", streams.echoesSinceSent),
+        ("whole stream", streams.durations),
+      ]
     }
 
     private var scenariosText: String {

@@ -15,19 +15,25 @@
     let measurements: Measurements
     /// The duration of the measurement without the warm-up and without the wait for the last responses.
     public let duration: Duration
+    /// The time at which the measurement began, in seconds since 1970.
+    let startTime: Double
+    /// The duration in which events of streams arrived: at least `duration`, and until the last event.
+    let streamDuration: Duration
     /// The generator's use of the processor during the test: 1 is one core in full use. Nil if it can't be read.
     let use: ProcessUsage.Share?
     private let unfinishedCount: Int
 
     init(
       _ plan: LoadPlan, scenarioNames: [String], _ measurements: Measurements, unfinishedCount: Int, duration: Duration,
-      use: ProcessUsage.Share?
+      streamDuration: Duration? = nil, startTime: Double = 0, use: ProcessUsage.Share?
     ) {
+      self.startTime = startTime
+      self.streamDuration = streamDuration ?? duration
       (self.plan, self.scenarioNames, self.measurements) = (plan, scenarioNames, measurements)
       (self.unfinishedCount, self.duration, self.use) = (unfinishedCount, duration, use)
     }
 
-    /// The number of requests that were due.
+    /// The number of requests that were due. Streams count as requests, and messages don't.
     public var dueCount: Int { measurements.dueCount }
     /// The number of requests that were due but not sent, because `inFlightMax` requests were in flight. The latencies don't contain
     /// them.
@@ -50,8 +56,31 @@
     }
     /// The number of requests that the generator sent more than 5 ms after they were due.
     public var lateCount: Int { measurements.lateCount }
-    /// The share of the requests due that were sent late, from 0 to 1.
-    public var lateShare: Double { dueCount == 0 ? 0 : Double(lateCount) / Double(dueCount) }
+    /// The share of the requests due that were sent late, from 0 to 1. If the test has WebSockets, the share of their messages that
+    /// were sent late, if it is larger.
+    public var lateShare: Double {
+      let messages = measurements.streams.map { ($0.lateMessageCount, $0.messageCount) } ?? (0, 0)
+      let shares = [(lateCount, dueCount), messages].map { $1 == 0 ? 0 : Double($0) / Double($1) }
+      return max(shares[0], shares[1])
+    }
+
+    /// Events, lines or received messages of streams per second.
+    public var eventRate: Double {
+      let seconds = streamDuration.seconds
+      return seconds > 0 ? Double(measurements.streams?.eventCount ?? 0) / seconds : 0
+    }
+    /// The number of open streams whose connection was lost in the middle, or whose server broke the protocol.
+    public var cutCount: Int { measurements.streams?.count(.cut) ?? 0 }
+    /// The number of streams that were opened.
+    public var openedStreamCount: Int { measurements.streams?.openedCount ?? 0 }
+
+    /// Returns the gap between two events of a stream that a share of all gaps didn't exceed, such as 0.99.
+    public func gapQuantile(_ share: Double) -> Duration { measurements.streams?.gaps.quantile(share) ?? .zero }
+
+    /// Returns the latency since due that a share of all echoes didn't exceed, such as 0.99.
+    public func echoQuantile(_ share: Double) -> Duration {
+      measurements.streams?.echoesSinceDue.quantile(share) ?? .zero
+    }
 
     /// Returns the latency since due that a share of all requests didn't exceed, such as 0.99.
     public func quantile(_ share: Double) -> Duration { measurements.all.sinceDue.quantile(share) }
@@ -66,7 +95,7 @@
     public var invalidity: String? {
       guard lateShare > Self.lateShareMax else { return nil }
       return
-        "the generator sent \((lateShare * 100).text(1)) % of the requests more than 5 ms late. Reduce the rate, use more cores, "
+        "the generator sent \((lateShare * 100).text(1)) % of the requests or messages more than 5 ms late. Reduce the rate, use more cores, "
         + "or run the generator on another machine"
     }
   }

@@ -4,15 +4,34 @@
   /// A condition on which a load test fails, such as `p99>50ms`, `errors>0.1%` or `rate<900`.
   ///
   ///     objective = figure ( ">" / "<" ) number [ unit ]
-  ///     figure    = "p" percentage / "mean" / "max" / "errors" / "late" / "unsent" / "rate"
+  ///     figure    = quantile / "gap-" quantile / "echo-" quantile / "mean" / "max" / "errors" / "late" / "unsent" / "rate"
+  ///                 / "cut" / "events"
+  ///     quantile  = "p" percentage
   ///     unit      = "us" / "ms" / "s" / "%"
   ///
   /// Latencies are those since due, and need a unit of time. `errors`, `late` and `unsent` are shares with `%`, or else numbers of
-  /// requests. `rate` is the number of completed requests per second.
+  /// requests. `rate` is the number of completed requests per second. On streams, `gap-p99` is a gap between events, `echo-p99` a
+  /// latency of echoes, `cut` the number or the share of the opened streams that were cut, and `events` the number of events per
+  /// second.
   public struct Objective: Sendable, Hashable {
     private enum Figure: Hashable {
       case quantile(Double)
-      case mean, max, errors, late, unsent, rate
+      case gap(Double)
+      case echo(Double)
+      case mean, max, errors, late, unsent, cut, rate, events
+
+      /// The kind of the limit's number.
+      var kind: Kind {
+        switch self {
+        case .quantile, .gap, .echo, .mean, .max: .latency
+        case .errors, .late, .unsent, .cut: .count
+        case .rate, .events: .rate
+        }
+      }
+    }
+
+    private enum Kind {
+      case latency, count, rate
     }
 
     private enum Unit: String {
@@ -44,12 +63,12 @@
       let name = text[..<sign].filter { $0 != " " }
       guard let figure = Self.figure(name) else { return nil }
       self.figure = figure
-      switch (figure, unit) {
-      case (.quantile, .microseconds), (.mean, .microseconds), (.max, .microseconds): limit = number / 1e6
-      case (.quantile, .milliseconds), (.mean, .milliseconds), (.max, .milliseconds): limit = number / 1e3
-      case (.quantile, .seconds), (.mean, .seconds), (.max, .seconds): limit = number
-      case (.errors, .percent), (.late, .percent), (.unsent, .percent): limit = number / 100
-      case (.errors, .none), (.late, .none), (.unsent, .none), (.rate, .none): limit = number
+      switch (figure.kind, unit) {
+      case (.latency, .microseconds): limit = number / 1e6
+      case (.latency, .milliseconds): limit = number / 1e3
+      case (.latency, .seconds): limit = number
+      case (.count, .percent): limit = number / 100
+      case (.count, .none), (.rate, .none): limit = number
       default: return nil
       }
       isShare = unit == .percent
@@ -63,19 +82,28 @@
       case "late": return .late
       case "unsent": return .unsent
       case "rate": return .rate
+      case "cut": return .cut
+      case "events": return .events
       default:
-        guard name.first == "p", let percent = Double(name.dropFirst()), (0...100).contains(percent) else { return nil }
-        return .quantile(percent / 100)
+        if name.hasPrefix("gap-") { return share(name.dropFirst(4)).map { .gap($0) } }
+        if name.hasPrefix("echo-") { return share(name.dropFirst(5)).map { .echo($0) } }
+        return share(name[...]).map { .quantile($0) }
       }
+    }
+
+    /// Parses a quantile such as `p99`.
+    private static func share(_ name: Substring) -> Double? {
+      guard name.first == "p", let percent = Double(name.dropFirst()), (0...100).contains(percent) else { return nil }
+      return percent / 100
     }
 
     /// Returns why the report doesn't meet the objective, or nil if it does.
     public func violation(in report: LoadReport) -> String? {
       let value = value(in: report)
       guard isUpperLimit ? value > limit : value < limit else { return nil }
-      switch figure {
-      case .quantile, .mean, .max: return "\(text): it was \(Duration.seconds(value).text)"
-      case .errors, .late, .unsent: return "\(text): it was " + (isShare ? "\((value * 100).text(3)) %" : value.text(0))
+      switch figure.kind {
+      case .latency: return "\(text): it was \(Duration.seconds(value).text)"
+      case .count: return "\(text): it was " + (isShare ? "\((value * 100).text(3)) %" : value.text(0))
       case .rate: return "\(text): it was \(value.text(1))"
       }
     }
@@ -90,6 +118,12 @@
       case .unsent:
         isShare ? Double(report.unsentCount) / Double(max(1, report.dueCount)) : Double(report.unsentCount)
       case .rate: report.rate
+      case .gap(let share): report.gapQuantile(share).seconds
+      case .echo(let share): report.echoQuantile(share).seconds
+      case .cut:
+        isShare
+          ? Double(report.cutCount) / Double(Swift.max(1, report.openedStreamCount)) : Double(report.cutCount)
+      case .events: report.eventRate
       }
     }
   }

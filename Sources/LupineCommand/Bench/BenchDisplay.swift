@@ -22,11 +22,12 @@
         "\(Int(progress.rate.rounded())) per second"
         + (progress.target > 0 ? " of \(Int(progress.target.rounded()))" : "")
       let counts = "\(progress.inFlight) in flight, \(progress.errors) errors, \(progress.unsent) not sent"
+      let streams = streamText(progress)
       guard isTerminal else {
         let latencies = "p50 \(text(progress, 0.5)), p99 \(text(progress, 0.99)), max \(text(progress, 1))"
-        return StandardError.write("\(time): \(rate), \(latencies), \(counts)\n")
+        return StandardError.write("\(time): \(rate), \(latencies), \(counts)\(streams.map { ", \($0)" } ?? "")\n")
       }
-      var lines = ["\(time)  \(rate)  \(counts)"]
+      var lines = ["\(time)  \(rate)  \(counts)"] + [streams].compactMap(\.self)
       let longest = max(progress.quantile(0.999) / .microseconds(1), 1)
       for share in [0.5, 0.9, 0.99, 0.999] {
         let width = Int(Double(Self.barWidth) * (progress.quantile(share) / .microseconds(1)) / longest)
@@ -43,6 +44,14 @@
     /// Ends the display, so that later output begins on a new line.
     func end() {
       if isTerminal { StandardError.write("\n") }
+    }
+
+    private func streamText(_ progress: LoadProgress) -> String? {
+      guard let streams = progress.streams else { return nil }
+      var text = "\(streams.openCount) streams open, \(Int(streams.eventRate.rounded())) events per second"
+      if let gap = streams.gapP99 { text += ", gap p99 \(gap.millisecondsText) ms" }
+      if let echo = streams.echoP99 { text += ", echo p99 \(echo.millisecondsText) ms" }
+      return text
     }
 
     private func seconds(_ duration: Duration) -> String { "\(Int((duration / .seconds(1)).rounded())) s" }

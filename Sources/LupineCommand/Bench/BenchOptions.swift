@@ -16,9 +16,10 @@
       case inFlight = "in-flight"
       case inFlightMax = "in-flight-max"
       case warmUp = "warm-up"
-      case requests, loops, fresh, from, feed, har
+      case requests, loops, connections, fresh, from, feed, har
+      case sse, lines, webSocket = "ws", message, every, hold
       case watch = "watch-pid"
-      case json, csv, hgrm, hlog, prometheus, junit, html
+      case json, csv, hgrm, hlog, prometheus, otlp, junit, html
       case failIf = "fail-if"
       case upTo = "up-to"
       case locust = "locust-master"
@@ -36,7 +37,15 @@
         case .warmUp: ("TIME", ["a time at the start that isn't measured, within the duration"])
         case .requests: ("NUMBER", ["ends the test after this number of measured requests"])
         case .loops: ("NUMBER", ["the number of event loops, one core each; 1 by default"])
+        case .connections:
+          ("NUMBER", ["the most connections, for which requests then wait; one per request in flight by default"])
         case .fresh: (nil, ["opens a connection for each request"])
+        case .sse: (nil, ["opens event streams, and measures the first event and the gaps between events"])
+        case .lines: (nil, ["reads bodies as lines, and measures the first line and the gaps between lines"])
+        case .webSocket: (nil, ["opens WebSockets, sends messages, and measures the server's answers to them"])
+        case .message: ("TEXT", ["the message to send with --ws; lupine by default"])
+        case .every: ("TIME", ["the time between the messages of a connection; 1s by default"])
+        case .hold: ("TIME", ["closes each stream after this time, and all at the end of the duration"])
         case .from:
           (
             "FILE",
@@ -53,9 +62,17 @@
         case .hgrm: ("FILE", ["writes HdrHistogram's percentile distribution, in milliseconds"])
         case .hlog: ("FILE", ["writes HdrHistogram's log, one histogram for each second"])
         case .prometheus: ("FILE", ["writes Prometheus's text format"])
+        case .otlp: ("FILE", ["writes OpenTelemetry metrics as OTLP/JSON, for the path /v1/metrics of a collector"])
         case .junit: ("FILE", ["writes the conditions of --fail-if as test cases"])
         case .html: ("FILE", ["writes a page with diagrams"])
-        case .failIf: ("CONDITION", ["fails if, for example, 'p99>50ms', 'errors>0.1%', 'rate<900'; repeatable"])
+        case .failIf:
+          (
+            "CONDITION",
+            [
+              "fails if, for example, 'p99>50ms', 'errors>0.1%', 'rate<900'; for streams also",
+              "'gap-p99>200ms', 'echo-p99>20ms', 'cut>0', 'events<5000'; repeatable",
+            ]
+          )
         case .upTo: ("NUMBER", ["the highest rate of lupine bench search; 100000 by default"])
         case .locust:
           (
@@ -76,7 +93,14 @@
     var warmUp = Duration.zero
     var requestsMax: Int?
     var loopCount = 1
+    /// The limit on connections, or nil for one connection for each request in flight.
+    var connectionsMax: Int?
     var opensConnections = false
+    /// The streams to open, or nil for requests.
+    var streams: StreamKind?
+    var message: String?
+    var messageInterval: Duration?
+    var hold: Duration?
     var requestsPath: String?
     var feedPath: String?
     var archivePath: String?
@@ -114,6 +138,31 @@
       }
       if rate != nil, !stages.isEmpty { throw .benchUsage("--stages contains the rates; leave out --rate") }
       guard warmUp < plan.duration else { throw .benchUsage("--warm-up must be shorter than the test") }
+      if streams != .webSocket, message != nil || messageInterval != nil {
+        throw .benchUsage("--message and --every require --ws")
+      }
+      if hold != nil, streams == nil { throw .benchUsage("--hold requires --sse, --lines or --ws") }
+      if streams != nil, locustMaster != nil {
+        throw .benchUsage("--locust-master has no figures for streams; remove --\(streams?.rawValue ?? "")")
+      }
+      if streams == .webSocket, opensConnections { throw .benchUsage("--ws always opens connections; remove --fresh") }
+    }
+
+    /// What the streams of a test consist of.
+    enum StreamKind: String {
+      case events = "sse"
+      case lines
+      case webSocket = "ws"
+    }
+
+    /// The format of the test's streams, or nil for requests.
+    var streamFormat: StreamFormat? {
+      switch streams {
+      case .events: .events
+      case .lines: .lines
+      case .webSocket: .echoes(of: message ?? "lupine", every: messageInterval ?? .seconds(1))
+      case nil: nil
+      }
     }
 
     private mutating func apply(_ name: Name, _ value: String) throws(CommandError) {
@@ -129,12 +178,21 @@
       case .warmUp: warmUp = try Self.time(value, name)
       case .requests: requestsMax = try Self.number(value, 1...1_000_000_000, name)
       case .loops: loopCount = try Self.number(value, Self.loopCounts, name)
+      case .connections: connectionsMax = try Self.number(value, Self.inFlights, name)
       case .fresh: opensConnections = true
+      case .sse, .lines, .webSocket:
+        guard streams == nil else { throw .benchUsage("only one of --sse, --lines and --ws is possible") }
+        streams = StreamKind(rawValue: name.rawValue)
+        // The request asks for an event stream, and the URL of a WebSocket has no body, as without bench.
+        if name != .lines { rest.append("--\(name.rawValue)") }
+      case .message: message = value
+      case .every: messageInterval = try Self.time(value, name)
+      case .hold: hold = try Self.time(value, name)
       case .from: requestsPath = value
       case .feed: feedPath = value
       case .har: archivePath = value
       case .watch: watchedProcess = Int32(try Self.number(value, 1...Int(Int32.max), name))
-      case .json, .csv, .hgrm, .hlog, .prometheus, .junit, .html: paths[name] = value
+      case .json, .csv, .hgrm, .hlog, .prometheus, .otlp, .junit, .html: paths[name] = value
       case .failIf:
         guard let objective = Objective(value) else {
           throw .benchUsage("--fail-if takes a condition such as 'p99>50ms' or 'errors>0.1%', not \"\(value)\"")

@@ -91,7 +91,7 @@
       if let path = options.archivePath { templates += try archive(path) }
       if templates.isEmpty {
         let (request, isFresh) = (base, options.opensConnections)
-        return [Scenario(request.method, on: engine) { _ in prepared(request, isFresh) }]
+        return [scenario(request.method, 1, options, engine) { _ in prepared(request, isFresh) }]
       }
       // Requests with the same name are one scenario, whose requests are sent in turn.
       var groups: [(name: String, weight: Int, templates: [RequestTemplate])] = []
@@ -130,7 +130,17 @@
         for row in rows { requests.append(try template.filled(with: row).request(base)) }
       }
       let (all, isFresh) = (requests, options.opensConnections)
-      return Scenario(name, weight: weight, on: engine) { prepared(all[$0 % all.count], isFresh) }
+      return scenario(name, weight, options, engine) { prepared(all[$0 % all.count], isFresh) }
+    }
+
+    private static func scenario(
+      _ name: String, _ weight: Int, _ options: BenchOptions, _ engine: Engine,
+      request: @escaping @Sendable (Int) -> EngineRequest
+    ) -> Scenario {
+      guard let format = options.streamFormat else {
+        return Scenario(name, weight: weight, on: engine, request: request)
+      }
+      return Scenario(name, weight: weight, streaming: format, holding: options.hold, on: engine, request: request)
     }
 
     /// Returns the request, with the field that closes its connection afterward if each request needs a new one.

@@ -55,6 +55,7 @@
       case .csv: try output.write(report.csv)
       case .hgrm: try output.write(report.percentileDistribution)
       case .prometheus: try output.write(report.prometheus)
+      case .otlp: try output.write(report.otlp)
       case .junit: try output.write(report.junit(options.objectives))
       case .html: try output.write(report.html(title: "lupine bench \(setup.title)"))
       default: preconditionFailure("\(name) is no format of a report")
@@ -82,7 +83,7 @@
         var configuration = try EngineConfiguration(request)
         configuration.loopCount = options.loopCount
         configuration.loopsPerOrigin = options.loopCount
-        configuration.pool.allow(options.inFlight ?? options.inFlightMax)
+        configuration.pool.allow(options.inFlight ?? options.inFlightMax, over: options.connectionsMax)
         do {
           engine = try Engine(configuration: configuration)
         } catch {
@@ -190,12 +191,13 @@
   }
 
   extension PoolLimits {
-    /// Raises the limits to this number of requests in flight, each on a separate connection.
-    fileprivate mutating func allow(_ inFlight: Int) {
-      connectionsPerOriginMax = max(connectionsPerOriginMax, inFlight)
-      idlePerOriginMax = max(idlePerOriginMax, inFlight)
-      connectionsMax = max(connectionsMax, inFlight)
-      idleMax = max(idleMax, inFlight)
+    /// Raises the limits to this number of requests in flight, each on a separate connection unless `connections` is lower.
+    fileprivate mutating func allow(_ inFlight: Int, over connections: Int?) {
+      let count = connections ?? inFlight
+      connectionsPerOriginMax = connections ?? max(connectionsPerOriginMax, count)
+      idlePerOriginMax = max(idlePerOriginMax, count)
+      connectionsMax = max(connectionsMax, count)
+      idleMax = max(idleMax, count)
     }
   }
 #endif

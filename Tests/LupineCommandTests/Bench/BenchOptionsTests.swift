@@ -49,9 +49,25 @@
         (["--warm-up", "10s"], "--warm-up must be shorter than the test"),
         (["--fail-if", "p99"], "--fail-if takes a condition such as 'p99>50ms' or 'errors>0.1%', not \"p99\""),
         (["--fresh=1"], "--fresh takes no value"), (["--csv"], "--csv needs a value"),
+        (["--sse", "--ws"], "only one of --sse, --lines and --ws is possible"),
+        (["--sse", "--every", "1s"], "--message and --every require --ws"),
+        (["--hold", "1s"], "--hold requires --sse, --lines or --ws"),
+        (["--lines", "--locust-master", "h"], "--locust-master has no figures for streams; remove --lines"),
+        (["--ws", "--fresh"], "--ws always opens connections; remove --fresh"),
       ])
     func refused(arguments: [String], reason: String) {
       #expect(throws: CommandError(.usage, "\(reason): see lupine bench --help")) { try BenchOptions(arguments) }
+    }
+
+    @Test("the options of streams name the format, and the request asks for it")
+    func streams() throws {
+      #expect(try BenchOptions(["--lines", "u"]).streamFormat == .lines)
+      let events = try BenchOptions(["--sse", "--hold", "5s", "u"])
+      #expect(events.streamFormat == .events && events.hold == .seconds(5) && events.rest == ["--sse", "u"])
+      let sockets = try BenchOptions(["--ws", "--message", "hi", "--every", "20ms", "u"])
+      #expect(sockets.streamFormat == .echoes(of: "hi", every: .milliseconds(20)) && sockets.rest == ["--ws", "u"])
+      #expect(try BenchOptions(["--ws"]).streamFormat == .echoes(of: "lupine", every: .seconds(1)))
+      #expect(try BenchOptions(["u"]).streamFormat == nil)
     }
 
     @Test("CSV fields may be quoted, and contain commas, line breaks and quotation marks")
@@ -112,6 +128,73 @@
       let arguments = ["bench", "--in-flight", "1", "--requests", "10", "--quiet", server.url]
       #expect(try await lupine(arguments).output.contains("connections 1 opened\n"))
       #expect(try await lupine(arguments + ["--fresh"]).output.contains("connections 10 opened\n"))
+    }
+
+    @Test("the options of a request work in a load test: any method, addresses for names, and proxies")
+    func requestOptions() async throws {
+      let heads = Recorder<String>()
+      let server = try OriginServer { peer in
+        while let request = try peer.readRequest() {
+          let host = request.fields.first("Host") ?? ""
+          heads.record("\(request.method) \(request.target) \(host) \(String(decoding: request.body, as: UTF8.self))")
+          try peer.respond()
+        }
+      }
+      defer { server.stop() }
+      let port = server.url.split(separator: ":").last ?? ""
+      let load = ["bench", "--in-flight", "1", "--requests", "1", "--quiet"]
+      let query = try await lupine(
+        load + ["-X", "QUERY", "-d", "a=1", "--resolve", "load.test:\(port):127.0.0.1", "http://load.test:\(port)/x"])
+      #expect(query.status == 0 && query.output.contains("statuses    200: 1\n"), "\(query.output)\(query.errors)")
+      let proxied = try await lupine(load + ["--proxy", server.url, "http://load.test/y"])
+      #expect(proxied.status == 0, "\(proxied.errors)")
+      #expect(await heads.first(2) == ["QUERY /x load.test:\(port) a=1", "GET http://load.test/y load.test "])
+    }
+
+    @Test("--connections limits the connections, for which requests wait")
+    func connectionLimit() async throws {
+      let server = try server()
+      defer { server.stop() }
+      let run = try await lupine([
+        "bench", "--in-flight", "8", "--connections", "2", "--requests", "40", "--quiet", server.url,
+      ])
+      #expect(run.status == 0 && run.output.contains("connections 2 opened\n"), "\(run.output)")
+    }
+
+    @Test("--sse reports events, gaps and cut streams, and a condition on them has its exit status")
+    func eventStreams() async throws {
+      let server = try OriginServer { peer in
+        while let request = try peer.readHead() {
+          #expect(request.fields.first("Accept") == "text/event-stream")
+          try peer.beginChunked(fields: ["Content-Type": "text/event-stream"])
+          for _ in 0..<4 { try peer.chunk("data: x\n\n") }
+          if request.target == "/cut" { return peer.close() }
+          try peer.endChunked()
+        }
+      }
+      defer { server.stop() }
+      let load = ["bench", "--sse", "--in-flight", "1", "--requests", "5", "--quiet", "--fail-if", "cut>0"]
+      let run = try await lupine(load + ["--json", "-", "--otlp", "/dev/null", server.url])
+      #expect(run.status == 0, "\(run.errors)")
+      #expect(run.output.contains("streams     5 opened, 0 open at the end, 5 ended by the server"), "\(run.output)")
+      #expect(run.output.contains("\"events\":20,"), "\(run.output)")
+      let cut = try await lupine(load + ["\(server.url)/cut"])
+      #expect(cut.status == ExitCode.objectiveMissed.rawValue && cut.output.contains("FAILED: cut>0: it was 5\n"))
+    }
+
+    @Test("--ws sends messages over each connection, and reports their echoes")
+    func webSockets() async throws {
+      let server = try OriginServer { try ServerSocket($0)?.echo() }
+      defer { server.stop() }
+      let run = try await lupine([
+        "bench", "--ws", "--message", "ping", "--every", "5ms", "--in-flight", "2", "--duration", "300ms", "--quiet",
+        "--fail-if", "echo-p50>60s", "ws" + server.url.dropFirst(4),
+      ])
+      #expect(run.status == 0, "\(run.errors)")
+      #expect(
+        run.output.contains("streams     2 opened, 0 open at the end, 0 ended by the server, 2 closed"), "\(run.output)"
+      )
+      #expect(run.output.contains("echo since due") && run.output.contains(", 0 without an echo"), "\(run.output)")
     }
 
     @Test("a condition that is met has its own exit status, and JUnit's report names it")
