@@ -191,9 +191,11 @@ linkage: deps ## check that the command lupine loads neither Foundation nor libc
 	  echo "linkage: lupine must not load the libraries above; which target imports Foundation?" >&2; exit 1; \
 	fi
 
-# The command for users, with Swift's libraries in it: without the flags of development, like the demo.
+# The command for users, with Swift's libraries in it: without the flags of development, like the demo. `lupine bench` is in it only
+# with BENCH=1, because it needs a package from the network.
 PREFIX ?= /usr/local
-COMMAND_BUILD := --configuration release --static-swift-stdlib --product lupine --scratch-path .build/install $(COMMAND_FLAGS)
+COMMAND_BUILD := --configuration release --static-swift-stdlib --product lupine --scratch-path .build/install \
+  $(if $(BENCH),--traits Bench) $(COMMAND_FLAGS)
 COMMAND := .build/install/release/lupine
 SHARE = $(DESTDIR)$(PREFIX)/share
 command: ## build the command lupine for installation
@@ -202,7 +204,7 @@ command: ## build the command lupine for installation
 
 # Writes one file of --generate, which $(COMMAND) prints, to a folder. Parameters: the kind, the folder, the name.
 generated = install -d "$(2)" && $(COMMAND) --generate $(1) >"$(2)/$(3)" && chmod 644 "$(2)/$(3)"
-install: command ## install the command lupine, its manual page and its completions in PREFIX=/usr/local
+install: command ## install the command lupine, its manual page and its completions in PREFIX=/usr/local; BENCH=1 adds lupine bench
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -s -m 755 $(COMMAND) "$(DESTDIR)$(PREFIX)/bin/lupine"
 	$(call generated,man,$(SHARE)/man/man1,lupine.1)

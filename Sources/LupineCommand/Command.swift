@@ -28,7 +28,7 @@ enum Command {
     #else
       throw CommandError(
         .usage,
-        "this program was built without `lupine bench`. Build it with: swift build -c release --traits Bench --product lupine"
+        "this program was built without `lupine bench`. Install it with: make install BENCH=1"
       )
     #endif
   }

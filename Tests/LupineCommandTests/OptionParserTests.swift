@@ -28,6 +28,8 @@ struct OptionParserTests {
   func forms() throws {
     let wanted = try options("--request", "PUT", "--output", "f", "--include")
     #expect(try options("-X", "PUT", "-o", "f", "-i") == wanted)
+    #expect(try options("-I") == options("-X", "HEAD", "-i"))
+    #expect(try options("--head") == options("-I"))
     #expect(try options("-XPUT", "-iof") == wanted)
     #expect(try options("--request=PUT", "--output=f", "--inc") == wanted)
   }

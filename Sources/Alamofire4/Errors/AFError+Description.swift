@@ -1,6 +1,7 @@
 // AFError's description: the failure and, where there is one, a remedy.
 
 public import Foundation
+import LupineURLSession
 
 extension AFError: LocalizedError {
   /// A description of the failure and of a remedy, in English.
@@ -19,9 +20,9 @@ extension AFError.ParameterEncodingFailureReason {
   fileprivate var text: String {
     switch self {
     case .missingURL: "The request has no URL, so parameters can't be added to its query. Set its url first."
-    case .jsonEncodingFailed(let error): "The parameters can't be encoded as JSON: \(error.localizedDescription)"
+    case .jsonEncodingFailed(let error): "The parameters can't be encoded as JSON: \(ReadableText.error(error))"
     case .propertyListEncodingFailed(let error):
-      "The parameters can't be encoded as a property list: \(error.localizedDescription)"
+      "The parameters can't be encoded as a property list: \(ReadableText.error(error))"
     }
   }
 }
@@ -34,17 +35,17 @@ extension AFError.MultipartEncodingFailureReason {
       "The name of \(url.path) has no extension. Pass a file name and a media type."
     case .bodyPartFileNotReachable(let url): "\(url.path) can't be read. Check its permissions."
     case .bodyPartFileNotReachableWithError(let url, let error):
-      "\(url.path) can't be read: \(error.localizedDescription)"
+      "\(url.path) can't be read: \(ReadableText.error(error))"
     case .bodyPartFileIsDirectory(let url): "\(url.path) is a directory. Pass a file."
     case .bodyPartFileSizeNotAvailable(let url): "\(url.path) isn't a regular file, so it has no size."
     case .bodyPartFileSizeQueryFailedWithError(let url, let error):
-      "The size of \(url.path) can't be read: \(error.localizedDescription)"
+      "The size of \(url.path) can't be read: \(ReadableText.error(error))"
     case .bodyPartInputStreamCreationFailed(let url): "\(url.path) can't be opened."
     case .outputStreamCreationFailed(let url): "\(url.path) can't be created."
     case .outputStreamFileAlreadyExists(let url): "\(url.path) exists. Remove it, or choose another name."
     case .outputStreamURLInvalid(let url): "\(url) isn't a file URL, so the form can't be written there."
-    case .outputStreamWriteFailed(let error): "The form can't be written: \(error.localizedDescription)"
-    case .inputStreamReadFailed(let error): "A part of the form can't be read: \(error.localizedDescription)"
+    case .outputStreamWriteFailed(let error): "The form can't be written: \(ReadableText.error(error))"
+    case .inputStreamReadFailed(let error): "A part of the form can't be read: \(ReadableText.error(error))"
     }
   }
 }
@@ -71,9 +72,9 @@ extension AFError.ResponseSerializationFailureReason {
     case .inputFileNil: "There is no downloaded file to read."
     case .inputFileReadFailed(let url): "The downloaded file \(url.path) can't be read."
     case .stringSerializationFailed(let encoding): "The response's body isn't text in the encoding \(encoding)."
-    case .jsonSerializationFailed(let error): "The response's body isn't JSON: \(error.localizedDescription)"
+    case .jsonSerializationFailed(let error): "The response's body isn't JSON: \(ReadableText.error(error))"
     case .propertyListSerializationFailed(let error):
-      "The response's body isn't a property list: \(error.localizedDescription)"
+      "The response's body isn't a property list: \(ReadableText.error(error))"
     }
   }
 }

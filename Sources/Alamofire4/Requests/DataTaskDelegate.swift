@@ -10,6 +10,8 @@ final class DataTaskDelegate: TaskDelegate, @unchecked Sendable {
   private struct Body {
     var data = Data()
     var byteCount: Int64 = 0
+    /// Whether the collected body exceeds the session's limit, so that the rest of it isn't kept either.
+    var isExcessive = false
     /// The closure that receives the parts of the response body, or nil to collect them in `data`.
     var stream: Transferred<(Data) -> Void>?
   }
@@ -28,14 +30,34 @@ final class DataTaskDelegate: TaskDelegate, @unchecked Sendable {
 
   override func reset() {
     super.reset()
-    body.withLock { body in (body.data, body.byteCount) = (Data(), 0) }
+    body.withLock { body in (body.data, body.byteCount, body.isExcessive) = (Data(), 0, false) }
   }
 
-  func receive(_ data: Data, from task: URLSessionDataTask) {
-    let (stream, byteCount) = body.withLock { body in
+  /// Returns whether the declared length of a body in memory exceeds the session's limit, and stores the error for that.
+  func refuses(_ response: URLResponse, of task: URLSessionDataTask, within limit: CollectedBodyLimit?) -> Bool {
+    guard body.withLock({ $0.stream == nil }), let refusal = limit?.refusal(of: response, to: task) else {
+      return false
+    }
+    error = refusal
+    return true
+  }
+
+  func receive(_ data: Data, from task: URLSessionDataTask, within limit: CollectedBodyLimit?) {
+    let (stream, byteCount, excess) = body.withLock {
+      body -> (Transferred<(Data) -> Void>?, Int64, CollectedBodyLimit?) in
       body.byteCount += Int64(data.count)
-      if body.stream == nil { body.data.append(data) }
-      return (body.stream, body.byteCount)
+      if body.stream == nil, !body.isExcessive {
+        if let limit, data.count > limit.bytesMax - body.data.count {
+          (body.data, body.isExcessive) = (Data(), true)
+          return (nil, body.byteCount, limit)
+        }
+        body.data.append(data)
+      }
+      return (body.stream, body.byteCount, nil)
+    }
+    if let excess {
+      error = excess.excess(at: task.currentRequest?.url)
+      return task.cancel()
     }
     stream?.value(data)
     let total = task.response?.expectedContentLength ?? NSURLSessionTransferSizeUnknown

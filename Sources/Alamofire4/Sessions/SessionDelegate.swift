@@ -176,12 +176,16 @@ open class SessionDelegate: SessionDelegateClosures, URLSessionDataDelegate, URL
   // MARK: URLSessionDataDelegate
 
   /// Lets ``dataTaskDidReceiveResponse`` or ``dataTaskDidReceiveResponseWithCompletion`` decide whether the body is received. If
-  /// neither closure is set, receives the body.
+  /// neither closure is set, receives the body. Refuses a body in memory whose declared length exceeds the session's `bodyBytesMax`.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
+    let body = (self[dataTask] as? DataRequest)?.dataDelegate
+    if body?.refuses(response, of: dataTask, within: session.collectedBodyLimit) == true {
+      return completionHandler(.cancel)
+    }
     if let decide = dataTaskDidReceiveResponseWithCompletion {
       return decide(session, dataTask, response, completionHandler)
     }
@@ -198,7 +202,7 @@ open class SessionDelegate: SessionDelegateClosures, URLSessionDataDelegate, URL
   /// Calls ``dataTaskDidReceiveData``. If that closure isn't set, passes the part of the response body to the request.
   open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     if let receive = dataTaskDidReceiveData { return receive(session, dataTask, data) }
-    (self[dataTask] as? DataRequest)?.dataDelegate.receive(data, from: dataTask)
+    (self[dataTask] as? DataRequest)?.dataDelegate.receive(data, from: dataTask, within: session.collectedBodyLimit)
   }
 
   /// Stores the response in the cache that ``dataTaskWillCacheResponse`` or ``dataTaskWillCacheResponseWithCompletion`` chooses. If

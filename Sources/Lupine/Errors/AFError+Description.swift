@@ -19,7 +19,7 @@ extension Error {
   /// Returns the sentence "`event`: cause", followed by `remedy`. The cause is this error's description. Omits `remedy` if the
   /// cause already ends with a remedy.
   func sentence(_ event: String, remedy: String? = nil) -> String {
-    let cause = localizedDescription
+    let cause = ReadableText.error(self)
     // If the cause begins with the same event, the event isn't repeated.
     if cause.hasPrefix("\(event): ") { return cause }
     let remedy = self is any RemedyStating ? nil : remedy
@@ -41,7 +41,8 @@ extension AFError: LocalizedError {
     case .downloadedFileMoveFailed(let error, let source, let destination):
       moveDescription(error, source, destination)
     case .explicitlyCancelled:
-      "The request was cancelled by cancel(). Create a new request to try again."
+      "The request was cancelled by cancel(). Create a new request to try again; a download continues from its resumeData, if it "
+        + "has any."
     case .invalidURL(let url):
       "\"\(url)\" is not a valid URL. Pass a URL with a scheme and a host, such as https://example.org/path."
     case .multipartEncodingFailed(let reason):
@@ -73,7 +74,7 @@ extension AFError: LocalizedError {
   }
 
   private func moveDescription(_ error: any Error, _ source: URL, _ destination: URL) -> String {
-    let cause = error.localizedDescription
+    let cause = ReadableText.error(error)
     // `DownloadDestination`'s errors name both paths.
     if cause.hasPrefix(source.path) { return "The downloaded file \(cause)" }
     return error.sentence(
@@ -96,7 +97,21 @@ extension AFError: LocalizedError {
   private var retryFailures: [String] {
     guard case .requestRetryFailed(let retryError, let originalError) = self else { return [localizedDescription] }
     return [originalError, retryError].flatMap { error in
-      error.asAFError?.retryFailures ?? [error.localizedDescription]
+      error.asAFError?.retryFailures ?? [ReadableText.error(error)]
+    }
+  }
+}
+
+extension AFError: CustomStringConvertible {
+  /// The name of the case, and its description as one line, such as `sessionTaskFailed: The transfer failed: …`.
+  public var description: String { "\(caseName): \(ReadableText.line(localizedDescription))" }
+
+  private var caseName: String {
+    switch self {
+    case .explicitlyCancelled: "explicitlyCancelled"
+    case .sessionDeinitialized: "sessionDeinitialized"
+    // The other cases have associated values, of which the case is the label.
+    default: Mirror(reflecting: self).children.first?.label ?? "AFError"
     }
   }
 }
@@ -173,8 +188,8 @@ extension AFError.ResponseValidationFailureReason {
         + "If the response is correct, add its type to the acceptable types."
     case .unacceptableStatusCode(401):
       "Unacceptable status code 401: the server requires a credential, or rejected the one that it received. "
-        + "Call authenticate(username:password:), which supports Basic, Digest, NTLM and Negotiate; debugPrint(response) "
-        + "shows which of them the server offers."
+        + "If the request has its own Authorization field, check the token; otherwise, call authenticate(username:password:), "
+        + "which supports Basic, Digest, NTLM and Negotiate; debugPrint(response) shows which of them the server offers."
     case .unacceptableStatusCode(407):
       "Unacceptable status code 407: the proxy requires a credential, or rejected the one in its URL. "
         + "Put a valid user name and password into the proxy's URL; Basic, Digest, NTLM and Negotiate are supported, and "

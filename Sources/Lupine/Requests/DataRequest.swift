@@ -18,6 +18,8 @@ public class DataRequest: Request, @unchecked Sendable {
 
   private struct Received {
     var data = Data()
+    /// Whether the body exceeds the session's limit, so that the rest of it isn't kept either.
+    var isExcessive = false
     var validations: [Validation] = []
   }
 
@@ -44,15 +46,25 @@ public class DataRequest: Request, @unchecked Sendable {
 
   override func reset() {
     super.reset()
-    received.withLock { $0.data = Data() }
+    received.withLock { received in (received.data, received.isExcessive) = (Data(), false) }
   }
 
-  func didReceive(_ data: Data, from task: URLSessionTask) {
-    let count = received.withLock { received in
+  func didReceive(_ data: Data, from task: URLSessionTask, within limit: CollectedBodyLimit?) {
+    let (count, excess) = received.withLock { received -> (Int64, CollectedBodyLimit?) in
+      guard !received.isExcessive else { return (0, nil) }
+      if let limit, data.count > limit.bytesMax - received.data.count {
+        (received.data, received.isExcessive) = (Data(), true)
+        return (0, limit)
+      }
       // The first piece is stored without copying it.
       if received.data.isEmpty { received.data = data } else { received.data.append(data) }
-      return Int64(received.data.count)
+      return (Int64(received.data.count), nil)
     }
+    if let excess {
+      didFail(task, earlyWith: .sessionTaskFailed(error: excess.excess(at: task.currentRequest?.url)))
+      return task.cancel()
+    }
+    guard count > 0 else { return }
     didReceive(count, of: task.countOfBytesExpectedToReceive)
   }
 

@@ -17,9 +17,10 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   let fileManager: FileManager
   private let wiring = Mutex(Wiring())
-  // Read without the lock, because most sessions have neither.
+  // Read without the lock, because most sessions have none of these.
   private let hasMonitors = Atomic(false)
   private let hasCachedResponseHandler = Atomic(false)
+  private let limitsBodies = Atomic(false)
 
   /// Creates a delegate for a ``Session``.
   ///
@@ -35,6 +36,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     wiring.withLock { $0 = Wiring(session: session, eventMonitor: monitors) }
     hasMonitors.store(monitors != nil, ordering: .releasing)
     hasCachedResponseHandler.store(session.cachedResponseHandler != nil, ordering: .releasing)
+    limitsBodies.store(session.session.collectedBodyLimit != nil, ordering: .releasing)
     session.session.restoreBackgroundTasks()
   }
 
@@ -141,13 +143,19 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   // MARK: URLSessionDataDelegate
 
   /// Lets the request's `onHTTPResponse` handler decide whether to receive the response body. Without such a handler, receives the
-  /// body.
+  /// body. Refuses the body of a data request or an upload if its declared length exceeds the session's `bodyBytesMax`.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
     monitors?.urlSession(session, dataTask: dataTask, didReceive: response)
+    if let request = dataTask.request as? DataRequest,
+      let error = session.collectedBodyLimit?.refusal(of: response, to: dataTask)
+    {
+      request.didFail(dataTask, earlyWith: .sessionTaskFailed(error: error))
+      return completionHandler(.cancel)
+    }
     guard let response = response as? HTTPURLResponse, let request = dataTask.request,
       let decision = request.responseDecision
     else { return completionHandler(.allow) }
@@ -158,7 +166,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     monitors?.urlSession(session, dataTask: dataTask, didReceive: data)
     switch dataTask.request {
-    case let request as DataRequest: request.didReceive(data, from: dataTask)
+    case let request as DataRequest: request.didReceive(data, from: dataTask, within: session.collectedBodyLimit)
     case let request as DataStreamRequest: request.didReceive(data, from: dataTask)
     default: break
     }
@@ -258,7 +266,7 @@ extension Request {
 
 extension SessionDelegate: SelectiveDataDelegate {
   package func needsResponse(of task: URLSessionDataTask) -> Bool {
-    isWatched || task.request?.has(.responseDecision) == true
+    isWatched || limitsBodies.load(ordering: .acquiring) || task.request?.has(.responseDecision) == true
   }
 
   package func needsCachingDecision(for task: URLSessionDataTask) -> Bool {

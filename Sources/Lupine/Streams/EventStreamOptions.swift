@@ -68,7 +68,7 @@ extension EventStreamInterruption: LocalizedError, CustomStringConvertible {
   /// One line that states the place, the cause and the remedy.
   public var description: String {
     let place = lastEventID.map { "after the event with the ID \"\($0)\"" } ?? "without an event ID"
-    let cause = underlyingError.map { " (\($0.localizedDescription))" } ?? ""
+    let cause = underlyingError.map { " (\(ReadableText.error($0)))" } ?? ""
     let remedy =
       switch reason {
       case .notRepeatable:

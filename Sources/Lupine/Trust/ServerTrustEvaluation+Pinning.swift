@@ -1,6 +1,7 @@
 // ServerTrustEvaluation+Pinning: evaluators that pin certificates or public keys.
 
 public import Foundation
+import LupineEngine
 public import LupineURLSession
 
 /// An evaluator that accepts a server whose certificate chain contains one of the pinned certificates.
@@ -31,17 +32,36 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
 
   /// Throws `AFError.serverTrustEvaluationFailed` with the reason `.noCertificatesFound` if no certificates are pinned,
   /// `.trustEvaluationFailed` if the required validation fails, or `.certificatePinningFailed` if the chain contains no pinned
-  /// certificate.
+  /// certificate. With `acceptSelfSignedCertificates`, a chain that leads to none of the pinned certificates is the latter failure.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     guard !certificates.isEmpty else { throw AFError.serverTrustEvaluationFailed(reason: .noCertificatesFound) }
     if acceptSelfSignedCertificates { try trust.af.setAnchorCertificates(certificates) }
-    if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
-    if validateHost { try trust.af.performValidation(forHost: host) }
-    let shown = trust.af.certificates
-    guard Set(shown).isDisjoint(with: certificates) else { return }
-    throw AFError.serverTrustEvaluationFailed(
+    do {
+      if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
+      if validateHost { try trust.af.performValidation(forHost: host) }
+    } catch  where acceptSelfSignedCertificates && error.hasUnknownRoot && !containsPin(trust) {
+      // The pinned certificates are the only trust anchors, so the cause is that none of them is in the chain.
+      throw pinningFailure(trust, host)
+    }
+    guard containsPin(trust) else { throw pinningFailure(trust, host) }
+  }
+
+  private func containsPin(_ trust: SecTrust) -> Bool { !Set(trust.af.certificates).isDisjoint(with: certificates) }
+
+  private func pinningFailure(_ trust: SecTrust, _ host: String) -> AFError {
+    .serverTrustEvaluationFailed(
       reason: .certificatePinningFailed(
-        host: host, trust: trust, pinnedCertificates: certificates, serverCertificates: shown))
+        host: host, trust: trust, pinnedCertificates: certificates, serverCertificates: trust.af.certificates))
+  }
+}
+
+extension Error {
+  /// Whether a chain was rejected because it ends at no trust anchor.
+  fileprivate var hasUnknownRoot: Bool {
+    guard case .serverTrustEvaluationFailed(.trustEvaluationFailed(let error))? = asAFError,
+      let code = (error as? TLSError)?.code
+    else { return false }
+    return code == .selfSigned || code == .unknownAuthority
   }
 }
 

@@ -11,7 +11,7 @@ enum OptionName: String, CaseIterable {
   case eventStream = "sse"
   case continueTimeout = "expect100-timeout"
 
-  case output, include, fail, raw, cache
+  case output, include, head, fail, raw, cache
   case maxStale = "max-stale"
 
   case user, basic, digest, ntlm, negotiate
@@ -110,6 +110,7 @@ enum OptionName: String, CaseIterable {
 
     case .output: Form("o", "FILE", "writes the body to a file; \"-\" is standard output")
     case .include: Form("i", nil, "writes the response head before the body")
+    case .head: Form("I", nil, "sends a HEAD request, and writes the response head")
     case .fail: Form("f", nil, "exits with 22 and writes no body if the status code is 400 or more")
     case .raw: Form(nil, nil, "requests no content coding, and doesn't decode the body")
 

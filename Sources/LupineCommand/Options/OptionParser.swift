@@ -97,6 +97,7 @@ extension Options {
     case .continueTimeout: continueTimeout = try OptionValue.seconds(value, of: name)
     case .output: outputPath = value == "-" ? nil : value
     case .include: includesHead = true
+    case .head: (method, includesHead) = ("HEAD", true)
     case .fail: failsOnErrorStatus = true
     case .raw: isRaw = true
     case .cache: cacheFolder = value

@@ -131,7 +131,7 @@ struct BodyStreamFailure: Error, CustomStringConvertible {
     // Foundation on Linux traps when `streamError` is read and there is no error.
     let error = error ?? (stream.streamStatus == .error ? stream.streamError : nil) ?? CocoaError(.fileReadUnknown)
     underlying = error
-    description = "\(type(of: stream)) failed after \(byteCount) bytes: \(error.localizedDescription)"
+    description = "\(type(of: stream)) failed after \(byteCount) bytes: \(ReadableText.error(error))"
   }
 }
 

@@ -53,8 +53,7 @@ extension RequestBody {
       // `attributesOfItem` doesn't follow symbolic links.
       attributes = try FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path)
     } catch {
-      throw URLError(
-        .fileDoesNotExist, file: url, "can't be uploaded: \(error.localizedDescription) Check the path.", error)
+      throw URLError(missing: url, error)
     }
     let type = attributes[.type] as? FileAttributeType
     if type == .typeDirectory {
@@ -71,6 +70,12 @@ extension RequestBody {
 }
 
 extension URLError {
+  /// Creates the error for a file to upload that can't be found.
+  init(missing url: URL, _ error: any Error) {
+    self.init(
+      .fileDoesNotExist, file: url, "can't be uploaded: \(ReadableText.error(error)) Check the path.", error)
+  }
+
   fileprivate init(_ code: Code, file url: URL, _ explanation: String, _ underlying: (any Error)?) {
     var info: [String: Any] = [
       NSLocalizedDescriptionKey: "\(url.isFileURL ? url.path : ReadableText.url(url)) \(explanation)",

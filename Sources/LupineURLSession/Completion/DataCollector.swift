@@ -16,15 +16,15 @@ final class DataCollector: NSObject, URLSessionDataDelegate, SelectiveDataDelega
     var excess: URLError?
   }
 
-  private let bodyBytesMax: Int?
+  private let limit: CollectedBodyLimit?
   private let state: Mutex<State>
 
-  init(bodyBytesMax: Int?, _ handler: @escaping Handler) {
-    self.bodyBytesMax = bodyBytesMax
+  init(limit: CollectedBodyLimit?, _ handler: @escaping Handler) {
+    self.limit = limit
     state = Mutex(State(handler: handler))
   }
 
-  func needsResponse(of task: URLSessionDataTask) -> Bool { bodyBytesMax != nil }
+  func needsResponse(of task: URLSessionDataTask) -> Bool { limit != nil }
 
   func needsCachingDecision(for task: URLSessionDataTask) -> Bool { false }
 
@@ -37,10 +37,7 @@ final class DataCollector: NSObject, URLSessionDataDelegate, SelectiveDataDelega
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
-    guard let bodyBytesMax, response.expectedContentLength > bodyBytesMax, Self.hasBody(response, of: dataTask) else {
-      return completionHandler(.allow)
-    }
-    let error = Self.excess(of: dataTask, bodyBytesMax)
+    guard let error = limit?.refusal(of: response, to: dataTask) else { return completionHandler(.allow) }
     state.withLock { state in
       state.excess = error
       state.body = Data()
@@ -48,25 +45,11 @@ final class DataCollector: NSObject, URLSessionDataDelegate, SelectiveDataDelega
     completionHandler(.cancel)
   }
 
-  /// Returns whether the response has a body. A response to HEAD, and one with the status 204 or 304, has none, whatever its
-  /// Content-Length is (RFC 9112 §6.3).
-  private static func hasBody(_ response: URLResponse, of task: URLSessionDataTask) -> Bool {
-    let status = (response as? HTTPURLResponse)?.statusCode
-    return task.currentRequest?.httpMethod != "HEAD" && status != 204 && status != 304
-  }
-
-  private static func excess(of task: URLSessionDataTask, _ bodyBytesMax: Int) -> URLError {
-    let text =
-      "\(ReadableText.url(task.currentRequest?.url)): the body exceeds the session's limit of \(bodyBytesMax) bytes. "
-      + "Download it to a file, or raise bodyBytesMax."
-    return URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: text])
-  }
-
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     let isTooLong = state.withLock { state in
       guard state.excess == nil else { return false }
-      if let bodyBytesMax, data.count > bodyBytesMax - state.body.count {
-        state.excess = Self.excess(of: dataTask, bodyBytesMax)
+      if let limit, data.count > limit.bytesMax - state.body.count {
+        state.excess = limit.excess(at: dataTask.currentRequest?.url)
         state.body = Data()
         return true
       }

@@ -5,7 +5,7 @@ import Foundation
 extension URLSession {
   /// Makes the session call `handler` with the task's response and whole body. Returns `task`.
   func collect<Task: URLSessionTask>(_ task: Task, _ handler: @escaping DataCollector.Handler) -> Task {
-    let collector = DataCollector(bodyBytesMax: client.settings.bodyBytesMax, handler)
+    let collector = DataCollector(limit: collectedBodyLimit, handler)
     task.setCollector(collector, session: self)
     refuseCompletionHandler(of: task)
     return task

@@ -238,10 +238,10 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     }
   }
 
-  /// The maximum size, in bytes after decoding, of a response's body that a completion handler or an async method receives as
-  /// `Data`. Nil, the default, means no limit.
+  /// The maximum size, in bytes after decoding, of a response's body that is collected in memory: for a completion handler, an async
+  /// method that returns `Data`, or a data request or upload of Alamofire's API. Nil, the default, means no limit.
   ///
-  /// If a response is larger, its task is canceled, and the handler or method receives `URLError.dataLengthExceedsMaximum`. If the
+  /// If a response is larger, its task is canceled, and the caller receives `URLError.dataLengthExceedsMaximum`. If the
   /// response's head declares the larger size, the task is canceled before the body arrives. Downloads and
   /// ``URLSession/bytes(for:delegate:)`` have no limit, because they don't collect the body in memory.
   open var bodyBytesMax: Int? {

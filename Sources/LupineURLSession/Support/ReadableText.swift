@@ -36,20 +36,12 @@ package enum ReadableText {
   /// value has a single word, which may be a token without a scheme.
   package static func fields(_ fields: [(name: String, value: String)]) -> [String] {
     let secret = secretNames.withLock { $0 }
-    return fields.map { name, value in
-      let known = name.lowercased()
-      guard secret.contains(known) else { return "  " + "\(name): \(value)".printable }
-      let words = known.hasSuffix("authorization") ? value.split(separator: " ", maxSplits: 1) : []
-      return "  " + "\(name): \(words.count == 2 ? "\(words[0]) " : "")(not shown)".printable
-    }
+    return fields.map { name, value in "  " + Fields.line(name, value, hiding: secret) }
   }
 
   /// The names, in lowercase, of the fields whose values aren't included in descriptions. A description doesn't know the session to
   /// which it belongs, so the set contains the names that any session of the process has declared secret.
-  private static let secretNames = Mutex<Set<String>>([
-    "authorization", "proxy-authorization", "authentication-info", "proxy-authentication-info", "cookie", "cookie2",
-    "set-cookie", "set-cookie2",
-  ])
+  private static let secretNames = Mutex(Fields.secretNames)
 
   /// Omits the values of the fields with these names from all later descriptions.
   static func hideFields(_ names: Set<String>) {

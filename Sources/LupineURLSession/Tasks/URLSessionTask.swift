@@ -362,7 +362,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     let request = currentRequest.map(ReadableText.request) ?? "no request"
     var parts = ["\(taskIdentifier)", request, "\(state)"]
     if let httpResponse { parts.append("status \(httpResponse.statusCode)") }
-    if let error { parts.append("error: \(error.localizedDescription)") }
+    if let error { parts.append("error: \(ReadableText.error(error))") }
     if let taskDescription { parts.append(taskDescription) }
     return "\(type(of: self))(\(parts.joined(separator: ", ")))"
   }

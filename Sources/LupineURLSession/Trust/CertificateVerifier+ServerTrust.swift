@@ -48,7 +48,7 @@ protocol ServerTrustConsultant: Sendable {
 /// The error with which an evaluation refuses a server. The engine passes it, with the evaluation's reason, to the request.
 private struct ServerTrustRefusal: Error, CustomStringConvertible {
   let reason: any Error
-  var description: String { reason.localizedDescription }
+  var description: String { ReadableText.error(reason) }
 }
 
 extension CertificateVerifier {

@@ -64,6 +64,25 @@ import Testing
     }
   }
 
+  // As in the article Downloads.
+  @Test("a download that is cancelled at its first progress leaves resume data")
+  func cancelAtProgress() async throws {
+    try await withScripts([{ [resource, place] in try resource.answer($0, on: $1, .hold(at: place)) }]) { origin, _ in
+      try await withSession { session in
+        let request = session.download(origin.url)
+        let stop = Task {
+          for await progress in request.downloadProgress() where progress.completedUnitCount > 0 {
+            request.cancel(producingResumeData: true)
+          }
+        }
+        let stopped = await request.serializingDownloadedFileURL().response
+        await stop.value
+        #expect(stopped.resumeData != nil && stopped.error?.isExplicitlyCancelledError == true)
+        try FileManager.default.removeItem(atPath: #require(stopped.leftPath))
+      }
+    }
+  }
+
   @Test("cancelling an unstarted, finished or already cancelled download calls the resume data closure once")
   func closureAlways() async throws {
     try await withServer { _ in

@@ -132,6 +132,21 @@ extension ErrorTable {
     )
   }
 
+  private struct Plants: Decodable {
+    struct Plant: Decodable { let name: String }
+    let items: [Plant]
+  }
+
+  /// The error of a decoder for a document that lacks a key.
+  private static func missingKey() -> any Error {
+    do {
+      _ = try JSONDecoder().decode(Plants.self, from: Data(#"{"items": [{}]}"#.utf8))
+      return CancellationError()
+    } catch {
+      return error
+    }
+  }
+
   private static func step(_ reason: AFError.ResponseSerializationFailureReason) -> (name: String, next: AFError?) {
     let (name, next): (String, AFError.ResponseSerializationFailureReason?) =
       switch reason {
@@ -141,7 +156,7 @@ extension ErrorTable {
       case .stringSerializationFailed:
         ("stringSerializationFailed", .jsonSerializationFailed(error: ExampleCause("Unexpected end of file.")))
       case .jsonSerializationFailed:
-        ("jsonSerializationFailed", .decodingFailed(error: ExampleCause("There is no value for the key name.")))
+        ("jsonSerializationFailed", .decodingFailed(error: missingKey()))
       case .decodingFailed:
         ("decodingFailed", .customSerializationFailed(error: ExampleCause("The image has an unknown format.")))
       case .customSerializationFailed: ("customSerializationFailed", .invalidEmptyResponse(type: "Plant"))

@@ -11,7 +11,12 @@ extension ErrorTable {
   static func urlErrors() -> [ErrorRow] {
     let start = URLError(SystemError(call: "epoll_create1", code: EMFILE))
     let proof = URLError(untrustedResponseFrom: URL(string: "http://server.example/"))
-    return [row("the engine's start", start), row("authentication", proof)] + fileErrors() + dataErrors()
+    let missing = URLError(missing: URL(filePath: "/folder/file"), CocoaError(.fileReadNoSuchFile))
+    let limit = CollectedBodyLimit(bytesMax: 1_000_000)
+    return [
+      row("the engine's start", start), row("authentication", proof), row("upload", missing),
+      row("bodyBytesMax", limit.excess(at: URL(string: "https://example.org/"))),
+    ] + fileErrors() + dataErrors()
       + downloadErrors() + backgroundErrors()
   }
 

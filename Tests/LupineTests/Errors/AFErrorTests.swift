@@ -133,7 +133,7 @@ struct AFErrorTests {
     "an AFError's description contains its associated values",
     arguments: [
       (AFError.invalidURL(url: "ht!tp"), "ht!tp"),
-      (.sessionTaskFailed(error: URLError(.timedOut)), URLError(.timedOut).localizedDescription),
+      (.sessionTaskFailed(error: URLError(.timedOut)), "The transfer failed: NSURLErrorDomain error -1001."),
       (.responseValidationFailed(reason: .unacceptableStatusCode(code: 418)), "418"),
       (.responseValidationFailed(reason: .unacceptableStatusCode(code: 401)), "401: the server requires a credential"),
       (
@@ -193,7 +193,8 @@ struct AFErrorTests {
         case .responseValidationFailed(.unacceptableContentType):
           ["acceptableContentTypes": "a/b c/d", "responseContentType": "e/f"]
         case .responseValidationFailed(.unacceptableStatusCode): ["responseCode": "418"]
-        case _ where property == "multipartEncoding" && "\(error)".contains("/folder/file"): ["url": "/folder/file"]
+        case _ where property == "multipartEncoding" && error.localizedDescription.contains("/folder/file"):
+          ["url": "/folder/file"]
         default: [:]
         }
       #expect(Self.details(of: error) == expected, "\(error)")
@@ -215,7 +216,7 @@ struct AFErrorTests {
   func retry() {
     let error = AFError.requestRetryFailed(retryError: Broken(), originalError: URLError(.timedOut))
     #expect(error.underlyingError is Broken)
-    #expect(error.localizedDescription.contains(URLError(.timedOut).localizedDescription))
+    #expect(error.localizedDescription.contains("The request failed: NSURLErrorDomain error -1001."))
   }
 
   @Test("AFError.url is the URL of the file that a multipart encoding error names, and nil for all other errors")
@@ -258,6 +259,19 @@ struct AFErrorTests {
     #expect(error.localizedDescription.hasPrefix("5 bytes were announced, but only 4 were read."))
     error.bytesRead = 6
     #expect(error.localizedDescription.hasPrefix("5 bytes were announced, but at least 6 were read."))
+  }
+
+  @Test("an AFError is printed as its case and its description, which contains each text only once")
+  func printed() throws {
+    for (error, _, _) in Self.table {
+      let (text, line) = (String(describing: error), error.localizedDescription)
+      let name = try #require(text.split(separator: ": ").first)
+      #expect(name.allSatisfy(\.isLetter) && text == "\(name): \(line)", "\(text)")
+      #expect(String(reflecting: error) == text)
+    }
+    let lost = URLError(
+      .networkConnectionLost, userInfo: [NSLocalizedDescriptionKey: "Lost.", NSUnderlyingErrorKey: Broken()])
+    #expect("\(AFError.sessionTaskFailed(error: lost))" == "sessionTaskFailed: The transfer failed: Lost.")
   }
 
   @Test("asAFError returns an AFError unchanged, or the given alternative for any other error")

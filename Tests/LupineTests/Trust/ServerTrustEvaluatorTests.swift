@@ -179,14 +179,30 @@ import Testing
     #expect(trust.af.certificates == [pin])
     // The evaluator still checks the host, the dates and the issuer.
     #expect(try verdict(trustFailure(of: evaluator, shown(by: identity), "other.example")) == .hostMismatch)
-    let good = try shown(by: authority.issue(names: ["localhost"]))
-    #expect(try verdict(trustFailure(of: evaluator, good)) == .unknownAuthority)
     let namesake = try shown(by: ThrowawayAuthority.selfSigned(names: ["localhost"]))
-    #expect(try verdict(trustFailure(of: evaluator, namesake)) != nil)
+    guard case .certificatePinningFailed = try trustFailure(of: evaluator, namesake) else { throw CancellationError() }
     let expired = try ThrowawayAuthority.selfSigned(names: ["localhost"], validity: .expired)
     let pinnedExpired = PinnedCertificatesTrustEvaluator(
       certificates: [try .pem(expired.certificatePEM)], acceptSelfSignedCertificates: true)
     #expect(try verdict(trustFailure(of: pinnedExpired, shown(by: expired))) == .certificateExpired)
+  }
+
+  @Test(
+    "with acceptSelfSignedCertificates, a chain without a pinned certificate fails with the error for failed pinning")
+  func unpinnedSelfSigned() throws {
+    let pin = try SecCertificate.pem(ThrowawayAuthority.selfSigned(names: ["pinned.example"]).certificatePEM)
+    for validates in [true, false] {
+      let evaluator = PinnedCertificatesTrustEvaluator(
+        certificates: [pin], acceptSelfSignedCertificates: true, performDefaultValidation: validates)
+      for identity in [
+        try ThrowawayAuthority.selfSigned(names: ["localhost"]), try authority.issue(names: ["localhost"]),
+      ] {
+        let trust = try shown(by: identity)
+        guard case .certificatePinningFailed("localhost", _, [pin], let server) = try trustFailure(of: evaluator, trust)
+        else { throw CancellationError() }
+        #expect(server == trust.af.certificates && !server.isEmpty)
+      }
+    }
   }
 
   @Test(

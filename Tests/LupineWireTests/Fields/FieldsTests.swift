@@ -119,4 +119,24 @@ struct FieldsTests {
     left.remove("secret")
     #expect(left == ["A": "1"])
   }
+
+  @Test("printed fields have a line each, without the values of credentials and cookies and without control characters")
+  func description() {
+    let fields: Fields = [
+      "Host": "h", "authorization": "Bearer s3cret", "Proxy-Authorization": "s3cret", "COOKIE": "a=s3cret",
+      "Set-Cookie": "a=s3cret; Path=/", "X": "a\u{1B}[2J", "Empty": "",
+    ]
+    let text = """
+      Host: h
+      authorization: Bearer (not shown)
+      Proxy-Authorization: (not shown)
+      COOKIE: (not shown)
+      Set-Cookie: (not shown)
+      X: a\\u{1b}[2J
+      Empty: \("")
+      """
+    #expect(fields.description == text && String(reflecting: fields) == text)
+    #expect(Fields().description.isEmpty)
+    #expect(!String(describing: RequestHead(method: "GET", target: "/", fields: fields)).contains("s3cret"))
+  }
 }

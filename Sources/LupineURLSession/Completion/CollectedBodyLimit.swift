@@ -1,0 +1,39 @@
+// CollectedBodyLimit: a session's `bodyBytesMax`, which limits the bodies that are collected in memory.
+
+package import Foundation
+
+/// The limit for a response body that is collected in memory. Whatever collects a body compares each part of the body with
+/// `bytesMax`, and cancels the task with the error of `excess(at:)`.
+package struct CollectedBodyLimit: Sendable {
+  /// The maximum number of bytes after decoding.
+  package let bytesMax: Int
+
+  /// Returns the error for a response whose declared length exceeds the limit, so that the task can be canceled before the body
+  /// arrives. Nil if the response may be received.
+  package func refusal(of response: URLResponse, to task: URLSessionDataTask) -> URLError? {
+    guard response.expectedContentLength > bytesMax, Self.hasBody(response, of: task) else { return nil }
+    return excess(at: task.currentRequest?.url)
+  }
+
+  /// Returns whether the response has a body. A response to HEAD, and one with the status 204 or 304, has none, whatever its
+  /// Content-Length is (RFC 9112 §6.3).
+  private static func hasBody(_ response: URLResponse, of task: URLSessionDataTask) -> Bool {
+    let status = (response as? HTTPURLResponse)?.statusCode
+    return task.currentRequest?.httpMethod != "HEAD" && status != 204 && status != 304
+  }
+
+  /// Returns the error of a task at `url` whose body exceeds the limit.
+  package func excess(at url: URL?) -> URLError {
+    let text =
+      "\(ReadableText.url(url)): the body exceeds the session's limit of \(bytesMax) bytes. "
+      + "Download it to a file, or raise bodyBytesMax."
+    return URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: text])
+  }
+}
+
+extension URLSession {
+  /// The session's limit for bodies in memory, or nil if there is none.
+  package var collectedBodyLimit: CollectedBodyLimit? {
+    client.settings.bodyBytesMax.map { CollectedBodyLimit(bytesMax: $0) }
+  }
+}
