@@ -15,6 +15,17 @@ let strict: [SwiftSetting] = [
 // A dependency on libzstd, if the trait `Zstd` is enabled.
 let zstd = Target.Dependency.target(name: "CLupineZstd", condition: .when(traits: ["Zstd"]))
 
+// Products of other packages, if the trait that needs them is enabled.
+let configuration = Target.Dependency.product(
+  name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Services"]))
+let lifecycle = Target.Dependency.product(
+  name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Services"]))
+let lifecycleTestKit = Target.Dependency.product(
+  name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle", condition: .when(traits: ["Services"]))
+let httpTypes = Target.Dependency.product(
+  name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTPTypes"]))
+let observability = TargetDependencyCondition.when(traits: ["Observability"])
+
 let package = Package(
   name: "Lupine",
   products: [
@@ -27,6 +38,11 @@ let package = Package(
     .library(name: "LupineEngine", targets: ["LupineEngine"]),
     .library(name: "LupineJSON", targets: ["LupineJSON"]),
     .library(name: "LupineBench", targets: ["LupineBench"]),
+    .library(name: "LupineServices", targets: ["LupineServices"]),
+    .library(name: "LupineServicesFoundation", targets: ["LupineServicesFoundation"]),
+    .library(name: "LupineHTTPTypes", targets: ["LupineHTTPTypes"]),
+    .library(name: "LupineHTTPTypesFoundation", targets: ["LupineHTTPTypesFoundation"]),
+    .library(name: "LupineObservability", targets: ["LupineObservability"]),
     .executable(name: "lupine", targets: ["LupineCommand"]),
     .executable(name: "lupine-demo", targets: ["LupineDemo"]),
   ],
@@ -35,9 +51,23 @@ let package = Package(
     .trait(name: "Zstd", description: "The content coding zstd (RFC 8878), with the system's libzstd."),
     // Downloads HdrHistogram and swift-numerics.
     .trait(name: "Bench", description: "The library LupineBench and the command `lupine bench`."),
+    // Downloads swift-service-lifecycle, swift-configuration and what they need.
+    .trait(name: "Services", description: "The life cycle and configuration of clients in servers: LupineServices."),
+    // Downloads swift-http-types.
+    .trait(name: "HTTPTypes", description: "Calls with the types of swift-http-types: LupineHTTPTypes."),
+    // Downloads swift-distributed-tracing, swift-metrics and swift-log.
+    .trait(name: "Observability", description: "The library LupineObservability: traces, metrics and logs."),
   ],
   dependencies: [
-    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0")
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    // Without its default trait, which parses JSON with Foundation.
+    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
+    // Without its default trait, which imports Foundation.
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
   ],
   targets: [
     // Modules for the system's headers and libraries.
@@ -131,6 +161,31 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    // For servers: the life cycle and the configuration of engines and, with Foundation, of sessions.
+    .target(
+      name: "LupineServices", dependencies: ["LupineEngine", configuration, lifecycle], swiftSettings: strict),
+    .target(
+      name: "LupineServicesFoundation",
+      dependencies: ["LupineServices", "LupineURLSession", "LupineEngine", configuration, lifecycle],
+      swiftSettings: strict),
+
+    // Requests and responses in the types of swift-http-types, for engines and, with Foundation, for sessions.
+    .target(name: "LupineHTTPTypes", dependencies: ["LupineEngine", httpTypes], swiftSettings: strict),
+    .target(
+      name: "LupineHTTPTypesFoundation",
+      dependencies: ["LupineHTTPTypes", "LupineURLSession", "LupineEngine", httpTypes], swiftSettings: strict),
+
+    // Traces, metrics and logs. Without the trait `Observability`, it contains only a declaration that explains the trait.
+    .target(
+      name: "LupineObservability",
+      dependencies: [
+        "LupineEngine", "LupineReactor", "LupineWire",
+        .product(name: "Tracing", package: "swift-distributed-tracing", condition: observability),
+        .product(name: "CoreMetrics", package: "swift-metrics", condition: observability),
+        .product(name: "Logging", package: "swift-log", condition: observability),
+      ],
+      swiftSettings: strict),
+
     // Programs.
     .executableTarget(
       name: "LupineCommand",
@@ -200,6 +255,32 @@ let package = Package(
 
     .testTarget(
       name: "LupineBenchTests", dependencies: ["LupineBench", "LupineEngine", "LupineTestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "LupineServicesTests",
+      dependencies: [
+        "LupineServices", "LupineServicesFoundation", "LupineURLSession", "LupineEngine", "LupineOrigin", configuration,
+        lifecycle, lifecycleTestKit,
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "LupineHTTPTypesTests",
+      dependencies: [
+        "LupineHTTPTypes", "LupineHTTPTypesFoundation", "LupineURLSession", "LupineEngine", "LupineOrigin", httpTypes,
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "LupineObservabilityTests",
+      dependencies: [
+        "LupineObservability", "LupineEngine", "LupineURLSession", "Lupine", "Alamofire4", "LupineReactor",
+        "LupineWire", "LupineOrigin", "LupineLoopback", "LupineTestSupport",
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing", condition: observability),
+        .product(name: "Tracing", package: "swift-distributed-tracing", condition: observability),
+        .product(name: "MetricsTestKit", package: "swift-metrics", condition: observability),
+        .product(name: "CoreMetrics", package: "swift-metrics", condition: observability),
+        .product(name: "InMemoryLogging", package: "swift-log", condition: observability),
+        .product(name: "Logging", package: "swift-log", condition: observability),
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "LupineJSONTests",
@@ -349,5 +430,14 @@ if !selection.isEmpty {
   package.products.removeAll { product in
     let targets = (product as? Product.Library)?.targets ?? (product as? Product.Executable)?.targets ?? []
     return !kept.isSuperset(of: targets)
+  }
+  // A dependency that no target names would be downloaded without its trait.
+  var packages: Set<String> = []
+  for target in package.targets {
+    for case .productItem(_, let name?, _, _) in target.dependencies { packages.insert(name) }
+  }
+  package.dependencies.removeAll { dependency in
+    guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
+    return !packages.contains { location.hasSuffix("/\($0)") }
   }
 }

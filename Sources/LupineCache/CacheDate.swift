@@ -12,9 +12,10 @@ enum CacheDate {
     fields.valueSlice(name).flatMap { value(of: $0, now: now) }
   }
 
-  /// Parses an HTTP-date without regard to case, as caches should (RFC 9111 §4.2).
+  /// Parses an HTTP-date without regard to case, as caches should (RFC 9111 §4.2). A day name that doesn't match the date is ignored,
+  /// as in browsers, because the date itself is complete.
   static func value(of value: ArraySlice<UInt8>, now: Int64) -> Int64? {
-    HTTPDate(value, now: now, ignoringCase: true)?.secondsSince1970
+    HTTPDate(value, now: now, ignoringCase: true, ignoringDayName: true)?.secondsSince1970
   }
 }
 

@@ -51,6 +51,9 @@ package struct Forwarding: Sendable, Equatable {
   /// The index of the stored response that the request selects, or nil if there is none. The cache may serve this response if the
   /// origin fails.
   package let selected: Int?
+  /// The index of the stored part of the representation that the request asks to complete, or nil. The request has Range and
+  /// If-Range, so that the origin sends the rest if the part is of the current version, and everything otherwise.
+  package var completed: Int?
 }
 
 /// The cache's decision on how to answer a request.
@@ -93,6 +96,7 @@ private struct CacheChoice {
       return forward(.conditions)
     }
     guard let selected = request.selection(among: stored) else {
+      if let completion { return .forward(completion) }
       let isReadable = stored.contains { request.mayRead($0.partition) }
       return forward(isReadable ? .noVariant : .nothingStored)
     }
@@ -102,6 +106,8 @@ private struct CacheChoice {
       guard let response = ServedResponse(stored[selected], to: request, now: now) else {
         return forward(.conditions, selected: selected)
       }
+      // A part can't be validated by a request for the whole representation.
+      if stored[selected].isPartial, case .staleWhileRevalidate = reason { return forward(.stale, selected: selected) }
       let hit = CacheHit(index: selected, reason: reason, response: response)
       // After only-if-cached, the cache sends no request for the caller, not even in the background.
       guard reason == .staleWhileRevalidate, !directives.flags.contains(.onlyIfCached) else { return .serve(hit) }
@@ -116,14 +122,20 @@ private struct CacheChoice {
 
   /// Returns whether the stored response may be served without validation, and the reason.
   private func usability(of response: StoredResponse) -> Usability {
-    if request.policy == .storedElseLoad || request.policy == .storedOnly { return .usable(.policy) }
     let staleness = response.staleness(now: now)
     let isFresh = response.isFresh(now: now)
+    if request.policy == .storedElseLoad || request.policy == .storedOnly {
+      // An error whose lifetime is only estimated must not answer requests of this policy forever.
+      let isEstimate = if case .heuristic = response.lifetime { true } else { false }
+      return isEstimate && response.status >= 400 && !isFresh ? .unusable(.stale) : .usable(.policy)
+    }
     let flags = response.cacheControl.flags
     if response.state == .invalidated || response.cacheControl.noCache == .everything {
       return .unusable(.validationRequired)
     }
-    if request.policy == .validate, !(isFresh && flags.contains(.immutable)) { return .unusable(.policy) }
+    // Without TLS, anyone on the path could have made a forged response immutable (RFC 8246 §3).
+    let isImmutable = flags.contains(.immutable) && request.uri.origin.scheme == .https
+    if request.policy == .validate, !(isFresh && isImmutable) { return .unusable(.policy) }
     if directives.noCache != .absent { return .unusable(.requestDirective) }
     switch directives.maxAge {
     case .valid(let seconds) where response.currentAge(now: now) <= seconds: break
@@ -170,6 +182,26 @@ private struct CacheChoice {
     return Forwarding(reason: reason, fields: fields, nominated: nominated, selected: selected)
   }
 
+  /// The request for the rest of the representation, if its beginning is stored with a strong entity tag (RFC 9111 §3.3). Nil if
+  /// the owner can't complete it, if nothing suitable is stored, or if the caller has set conditions or directives.
+  private var completion: Forwarding? {
+    guard request.completesParts, request.method == "GET", request.policy == .automatic, !request.hasOwnConditions,
+      !["Range", "Cache-Control", "Pragma"].contains(where: request.fields.contains)
+    else { return nil }
+    let beginnings = stored.indices.filter { index in
+      stored[index].part?.range.lowerBound == 0 && stored[index].entityTag?.strength == .strong
+        && stored[index].state == .valid && request.mayRead(stored[index].partition)
+        && stored[index].selectingFields.match(request.fields)
+    }
+    guard let index = stored.preferred(among: beginnings), let part = stored[index].part,
+      let tag = stored[index].entityTag
+    else { return nil }
+    var fields = request.fields
+    fields.append(name: "Range", value: "bytes=\(part.range.upperBound)-")
+    fields.append(name: "If-Range", valueBytes: tag.bytes)
+    return Forwarding(reason: .nothingStored, fields: fields, nominated: [], selected: nil, completed: index)
+  }
+
   /// Returns the background request that revalidates the stored response at `selected`, while the cache serves that stale response.
   /// No caller waits for the background request, so it has the cache's conditions in place of the caller's range and conditions.
   private func revalidation(of selected: Int) -> Forwarding {
@@ -203,7 +235,8 @@ private struct CacheChoice {
     // them would hide a newer version of the selected response.
     if let selected, stored[selected].entityTag == nil { return stored[selected].lastModified == nil ? [] : [selected] }
     let others = stored.indices.filter { index in
-      index != selected && request.mayRead(stored[index].partition) && stored[index].entityTag?.strength == .strong
+      index != selected && request.mayRead(stored[index].partition) && !stored[index].isPartial
+        && stored[index].entityTag?.strength == .strong
     }
     let sorted = others.sorted { stored[$1].isPreceded(by: stored[$0]) }
     return Array(((selected.map { [$0] } ?? []) + sorted).prefix(CacheLimits.entityTagsMax))

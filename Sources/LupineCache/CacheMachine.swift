@@ -58,6 +58,9 @@ package struct CacheMachine: Sendable {
     /// The caller doesn't receive the response. The owner discards its body. Nil, or the stored response that will answer the
     /// caller and other requests for the URI.
     case withhold([StoredUpdate], confirmed: StoredResponse?)
+    /// The response is the rest of the representation whose beginning is stored at this index. The caller receives the combined
+    /// response, a 200: the prefix of the stored body, and then the body of the response.
+    case complete(StoredResponse.Combination, index: Int, ExchangeTimes)
   }
 
   /// The end of an exchange with the origin.
@@ -204,6 +207,14 @@ package struct CacheMachine: Sendable {
   ) -> Reception? {
     guard case .sent(let forwarding, let time) = phase else { return nil }
     let times = ExchangeTimes(request: time, response: now)
+    if let index = forwarding.completed, status == 206 || status == 416 {
+      guard let combination = stored[index].completion(by: forwarding, for: request, status, fields, times) else {
+        phase = .withheld(nil)
+        return .withhold([], confirmed: nil)
+      }
+      phase = .answered
+      return .complete(combination, index: index, times)
+    }
     let outcome = ForwardingOutcome(
       of: forwarding, for: request, stored: stored, status: status, fields: fields, times: times)
     switch outcome.answer {

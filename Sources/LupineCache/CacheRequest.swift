@@ -12,8 +12,8 @@ package enum CachePolicy: Sendable, Hashable {
   case storedElseLoad
   /// Use a stored response of any age. If there is none, fail.
   case storedOnly
-  /// Use a stored response only after the origin has confirmed it. A fresh response with the directive `immutable` needs no
-  /// confirmation (RFC 8246 §2).
+  /// Use a stored response only after the origin has confirmed it. A fresh response with the directive `immutable`, received
+  /// over https, needs no confirmation (RFC 8246).
   case validate
 }
 
@@ -51,6 +51,8 @@ package struct CacheRequest: Sendable {
   /// Whether the cache isolates the request from other sessions, even if it has no credentials. Such a request uses only responses
   /// of the same session, and its response is stored only for this session. False by default.
   package var isIsolated = false
+  /// Whether the owner can complete a part of the representation that is stored, by a request for the rest. False by default.
+  package var completesParts = false
 
   package init(method: String = "GET", uri: URI, fields: Fields = Fields(), session: String = "") {
     self.method = method
@@ -80,12 +82,24 @@ package struct CacheRequest: Sendable {
   /// Whether the caller has set conditional fields, such as If-None-Match, to validate the caller's own copy of a response.
   var hasOwnConditions: Bool { Self.conditionNames.contains(where: fields.contains) }
 
+  /// Whether the caller has set other conditional fields than If-Range.
+  var hasConditionsBesideIfRange: Bool { Self.conditionNames.contains { $0 != "If-Range" && fields.contains($0) } }
+
   /// A GET request for the same URI without the caller's conditions and range, whose response can replace a stored one.
   package var independent: CacheRequest {
     var independent = self
     independent.method = "GET"
+    independent.completesParts = false
     for name in Self.conditionNames + ["Range"] { independent.fields.remove(name) }
     return independent
+  }
+
+  /// Returns whether the response with these fields says that it is the current representation of the request's URI, by one
+  /// Content-Location with that URI. A later GET may then be answered with a response to POST (RFC 9110 §9.3.3).
+  func isLocated(by fields: Fields) -> Bool {
+    let references = fields.all("Content-Location")
+    guard references.count == 1, let location = try? uri.resolving(references[0]) else { return false }
+    return location.cacheKey == uri.cacheKey
   }
 
   /// Whether the cache can answer a request with this method and content. True for GET and HEAD without content.

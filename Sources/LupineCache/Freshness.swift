@@ -21,6 +21,14 @@ package enum FreshnessLifetime: Sendable, Hashable {
     }
   }
 
+  /// Whether max-age or Expires says that the response is fresh for a time.
+  package var isExplicit: Bool {
+    switch self {
+    case .maxAge(let seconds), .expires(let seconds): seconds > 0
+    case .heuristic, .invalid, .unknown: false
+    }
+  }
+
   /// Determines a response's freshness lifetime (RFC 9111 §4.2.1). Ignores s-maxage, which is for shared caches.
   init(
     status: Int, fields: Fields, cacheControl: CacheControl, date: Int64, lastModified: Int64?, now: Int64

@@ -63,9 +63,15 @@ package struct SelectingFields: Sendable, Hashable {
     let values = request.positions(of: name).map(request.valueBytes(at:))
     guard !values.isEmpty else { return nil }
     switch name {
-    case "accept-charset", "accept-encoding", "accept-language":
+    case "accept-charset", "accept-language":
       return Preferences(values.flatMap { FieldList.members(of: $0[...]) }).normalized
-    case "accept", "cache-control", "forwarded", "prefer", "te", "x-forwarded-for":
+    case "accept-encoding":
+      // The recipient decodes any coding that it accepts, so that the order of equally weighted codings doesn't matter.
+      return Preferences(values.flatMap { FieldList.members(of: $0[...]) }).ordered
+    case "a-im", "accept", "access-control-request-headers", "cache-control", "expect", "forwarded", "prefer",
+      "sec-ch-ua",
+      "sec-ch-ua-full-version-list", "te", "via", "want-content-digest", "want-repr-digest", "x-forwarded-for",
+      "x-forwarded-host", "x-forwarded-proto":
       return Array(values.flatMap { FieldList.members(of: $0[...]) }.joined(separator: ",".utf8))
     default:
       return Array(values.joined(separator: ", ".utf8))
@@ -83,15 +89,49 @@ private struct Preferences {
       let parts = FieldList.lowercased(member).utf8.split(
         separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
       let text = Array(parts.map { FieldList.trimmed(Array($0)[...]) }.joined(separator: ";".utf8))
-      members.append((text, Self.weight(text)))
+      members.append(Self.canonical(text))
     }
   }
 
-  /// The members of the list in lowercase, in descending order of weight. Members with equal weights keep their order, which some
-  /// servers treat as a preference.
+  /// The members of the list in lowercase, in descending order of weight. Members with equal weights keep their order, which many
+  /// servers treat as a preference: a page in English must not answer `de, en` because `en, de` has received it.
   var normalized: [UInt8] {
     let sorted = members.enumerated().sorted { ($1.element.weight, $0.offset) < ($0.element.weight, $1.offset) }
     return Array(sorted.map(\.element.text).joined(separator: ",".utf8))
+  }
+
+  /// The members of the list in lowercase, in descending order of weight. Members with equal weights are in alphabetic order.
+  var ordered: [UInt8] {
+    let sorted = members.sorted { left, right in
+      left.weight == right.weight ? left.text.lexicographicallyPrecedes(right.text) : left.weight > right.weight
+    }
+    return Array(sorted.map(\.text).joined(separator: ",".utf8))
+  }
+
+  /// Returns the member with its weight in the shortest form, so that `de;q=0.50` equals `de;q=0.5`, and `en;q=1` equals `en`.
+  private static func canonical(_ member: [UInt8]) -> (text: [UInt8], weight: Int) {
+    let weight = weight(member)
+    guard let start = member.firstIndex(of: UInt8(ascii: ";")), isWeight(member[start...]) else {
+      return (member, weight)
+    }
+    guard weight < 1000 else { return (Array(member[..<start]), weight) }
+    // "0.500" becomes "0.5", and "0.000" becomes "0".
+    let digits = "0." + String(String(1000 + weight).dropFirst())
+    let shortest = digits.utf8.reversed().drop { $0 == 0x30 }.drop { $0 == UInt8(ascii: ".") }
+    return (Array(member[..<start]) + ";q=".utf8 + shortest.reversed(), weight)
+  }
+
+  /// Returns whether the parameters of a member consist of a valid weight alone.
+  private static func isWeight(_ parameters: ArraySlice<UInt8>) -> Bool {
+    let value = parameters.dropFirst(3)
+    guard parameters.starts(with: ";q=".utf8), let first = value.first, first == 0x30 || first == 0x31 else {
+      return false
+    }
+    let fraction = value.dropFirst()
+    guard let point = fraction.first else { return true }
+    let digits = fraction.dropFirst()
+    return point == UInt8(ascii: ".") && digits.count <= 3
+      && digits.allSatisfy { first == 0x30 ? $0 &- 0x30 < 10 : $0 == 0x30 }
   }
 
   // weight = OWS ";" OWS "q=" qvalue; qvalue = ( "0" [ "." 0*3DIGIT ] ) / ( "1" [ "." 0*3("0") ] )

@@ -31,6 +31,10 @@ package struct ServedResponse: Sendable, Equatable {
       self.init(status: stored.status, fields: fields, body: .none)
       return
     }
+    if let part = stored.part {
+      self.init(ByteRange(request.fields, byteCount: part.completeByteCount), of: stored, fields)
+      return
+    }
     guard stored.status == 200, request.fields.contains("Range"), stored.matchesIfRange(of: request, now: now) else {
       self.init(status: stored.status, fields: fields, body: .complete)
       return
@@ -63,7 +67,8 @@ package struct ServedResponse: Sendable, Equatable {
   }
 
   private init?(_ range: ByteRange, of stored: StoredResponse, _ fields: Fields) {
-    let length = stored.bodyByteCount
+    let length = stored.part?.completeByteCount ?? stored.bodyByteCount
+    let start = stored.part?.range.lowerBound ?? 0
     var fields = fields
     switch range {
     case .ignored: self.init(status: stored.status, fields: fields, body: .complete)
@@ -77,7 +82,7 @@ package struct ServedResponse: Sendable, Equatable {
       fields.set(name: "Content-Range", value: "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(length)")
       fields.remove("Content-Length")
       fields.append(name: "Content-Length", value: "\(part.upperBound - part.lowerBound)")
-      self.init(status: 206, fields: fields, body: .part(part))
+      self.init(status: 206, fields: fields, body: .part(part.lowerBound - start..<part.upperBound - start))
     }
   }
 }
@@ -102,7 +107,7 @@ extension StoredResponse {
 
   /// Returns whether the request's Range applies to this stored response: the request has no If-Range, or the validator in If-Range
   /// is strong and equal to the response's (RFC 9110 §13.1.5).
-  fileprivate func matchesIfRange(of request: CacheRequest, now: Int64) -> Bool {
+  func matchesIfRange(of request: CacheRequest, now: Int64) -> Bool {
     guard let value = request.fields.valueBytes("If-Range") else { return true }
     if let tag = EntityTag(value) { return entityTag?.matchesStrongly(tag) ?? false }
     // Last-Modified is a strong validator if Date is at least a second later, because the representation can't have changed

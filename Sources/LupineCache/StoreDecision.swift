@@ -6,7 +6,8 @@ package import LupineWire
 package enum StoreDecision: Sendable, Equatable {
   /// The reason why the cache doesn't store a response.
   package enum Refusal: Sendable, Hashable {
-    /// The cache stores only responses to GET requests without content, and the request isn't one.
+    /// The cache stores only responses to GET requests without content, and those to POST that say that they are the current
+    /// representation of the URI. The request isn't one of them.
     case method
     /// The request has no-store, or the response has no-store without must-understand.
     case noStore
@@ -26,18 +27,24 @@ package enum StoreDecision: Sendable, Equatable {
   case store(StoredResponse)
   case refuse(Refusal)
 
-  /// Decides from the head of a response whether the cache stores the response. 206 responses are neither stored nor combined.
+  /// Decides from the head of a response whether the cache stores the response. A 206 is stored only if `storesParts` is true: the
+  /// owner then combines parts of the same version, and never stores one whose body isn't as long as its Content-Range says.
   package init(
     _ request: CacheRequest, status: Int, fields: Fields, times: ExchangeTimes,
-    bodyForm: StoredResponse.BodyForm = .received
+    bodyForm: StoredResponse.BodyForm = .received, storesParts: Bool = false
   ) {
     let directives = CacheControl(fields)
-    guard request.method == "GET", request.content == .none else {
+    let isRepresentation = request.method == "POST" && status == 200 && request.isLocated(by: fields)
+    guard isRepresentation || request.method == "GET" && request.content == .none else {
       self = .refuse(.method)
       return
     }
     let mustUnderstand = directives.flags.contains(.mustUnderstand)
-    guard Self.isStorable(status), !mustUnderstand || Self.understands(status) else {
+    // A part of a coded representation is of no use without the rest.
+    let isPart =
+      storesParts && status == 206 && request.fields.contains("Range") && StoredPart(fields) != nil
+      && bodyForm == .received && !fields.contains("Content-Encoding")
+    guard isPart || Self.isStorable(status), !mustUnderstand || Self.understands(status) else {
       self = .refuse(.status)
       return
     }
@@ -56,11 +63,12 @@ package enum StoreDecision: Sendable, Equatable {
       return
     }
     do throws(SelectingFields.Failure) {
-      self = .store(
-        StoredResponse(
-          status: status, fields: fields.storable(receivedAt: times.response), times: times,
-          partition: request.partition(of: fields),
-          selectingFields: try SelectingFields(vary: fields, of: request.fields), bodyForm: bodyForm))
+      let response = StoredResponse(
+        status: status, fields: fields.storable(receivedAt: times.response), times: times,
+        partition: request.partition(of: fields),
+        selectingFields: try SelectingFields(vary: fields, of: request.fields), bodyForm: bodyForm)
+      // A response to POST needs explicit freshness (RFC 9110 §9.3.3).
+      self = isRepresentation && !response.lifetime.isExplicit ? .refuse(.notCacheable) : .store(response)
     } catch {
       self = .refuse(.vary(error))
     }
@@ -112,9 +120,10 @@ extension StoredResponse {
   }
 
   /// Returns whether `new`, a later response to `request`, replaces this stored response. It does if `request` would have selected
-  /// the stored response, and both responses belong to the same partition.
+  /// the stored response, and both responses belong to the same partition. A part of a representation replaces only the parts that
+  /// it contains, if it is of the same version.
   package func isSuperseded(by new: StoredResponse, to request: CacheRequest) -> Bool {
-    partition == new.partition && selectingFields.match(request.fields)
+    partition == new.partition && selectingFields.match(request.fields) && !isBeside(new)
   }
 
   /// Returns whether a later response to `request`, with the fields `response`, would replace this stored response if the later one

@@ -39,6 +39,8 @@ package struct StoredResponse: Sendable, Equatable {
   /// The time in the stored response's Last-Modified field, in seconds since 1970. Nil if the field is missing or invalid.
   var lastModified: Int64? { head.lastModified }
   package var lifetime: FreshnessLifetime { head.lifetime }
+  /// The bytes of the representation that the Content-Range of a 206 names, regardless of the body's size. Otherwise nil.
+  var namedPart: StoredPart? { head.part }
 
   package init(
     status: Int, fields: Fields, times: ExchangeTimes, partition: CachePartition, selectingFields: SelectingFields,
@@ -68,7 +70,7 @@ package struct StoredResponse: Sendable, Equatable {
 
   /// Returns whether the request can select this stored response, regardless of its freshness (RFC 9111 §4).
   func isSelectable(for request: CacheRequest) -> Bool {
-    request.mayRead(partition) && selectingFields.match(request.fields)
+    request.mayRead(partition) && selectingFields.match(request.fields) && (!isPartial || hasRange(of: request))
   }
 }
 
@@ -87,6 +89,7 @@ extension StoredResponse {
     let entityTag: EntityTag?
     let lastModified: Int64?
     let lifetime: FreshnessLifetime
+    let part: StoredPart?
 
     init(
       _ status: Int, _ fields: Fields, _ times: ExchangeTimes, _ partition: CachePartition,
@@ -103,6 +106,7 @@ extension StoredResponse {
       date = CacheDate.value(of: "date", in: fields, now: now) ?? now
       entityTag = EntityTag(fields)
       lastModified = CacheDate.value(of: "last-modified", in: fields, now: now)
+      part = status == 206 ? StoredPart(fields) : nil
       lifetime = FreshnessLifetime(
         status: status, fields: fields, cacheControl: cacheControl, date: date, lastModified: lastModified, now: now)
     }

@@ -78,7 +78,7 @@ enum Command {
         if options.isVerbose { StandardError.write(VerboseReport.redirect(to: next)) }
         let target = engine.proxy(for: next)
         let redirected = authentication.redirected(next, from: request.uri.origin, via: target)
-        request = chain.follow(redirected, after: outcome.metrics)
+        request = chain.follow(redirected, from: request, after: outcome.metrics)
       case .resend(let next)?:
         if options.isVerbose { StandardError.write(VerboseReport.resend) }
         request = chain.resend(next, after: outcome.metrics)

@@ -123,6 +123,23 @@ struct Cookie: Sendable, Hashable {
     return ports.contains(source.port)
   }
 
-  /// The cookie in the format of a Cookie field: `name=value`, or only the value if the name is empty (RFC 6265bis §5.8.3, step 4).
-  var pair: [UInt8] { name.isEmpty ? value : name + [UInt8(ascii: "=")] + value }
+  /// The bytes that `appendPair(to:)` appends.
+  var pair: [UInt8] {
+    var pair: [UInt8] = []
+    appendPair(to: &pair)
+    return pair
+  }
+
+  /// Appends the cookie in the format of a Cookie field: `name=value`, or only the value if the name is empty (RFC 6265bis §5.8.3,
+  /// step 4).
+  func appendPair(to field: inout [UInt8]) {
+    if !name.isEmpty {
+      field += name
+      field.append(UInt8(ascii: "="))
+    }
+    field += value
+  }
+
+  /// The number of bytes that `appendPair(to:)` appends.
+  var pairByteCount: Int { name.isEmpty ? value.count : name.count + 1 + value.count }
 }

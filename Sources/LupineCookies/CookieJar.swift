@@ -162,29 +162,34 @@ struct CookieJar: Sendable {
   /// Returns the cookies that a request to this URL sends, in the order in which they are sent: longer paths first, then older
   /// cookies (RFC 6265bis §5.8.3, step 2).
   func cookies(for source: CookieSource, now: Date) -> [Cookie] {
-    positions(for: source, now).compactMap { entries[$0.domain]?[$0.index].cookie }
+    positions(for: source, now).map { entries.values[$0.domain][$0.index].cookie }
   }
 
   /// Returns the cookies that a request to this URL sends, as `cookies(for:now:)` does, and marks them as used.
   mutating func use(for source: CookieSource, now: Date) -> [Cookie] {
-    let positions = positions(for: source, now)
-    for position in positions {
+    positions(for: source, now).map { position in
       let lastUse = tick()
-      entries[position.domain]?[position.index].lastUse = lastUse
+      entries.values[position.domain][position.index].lastUse = lastUse
+      return entries.values[position.domain][position.index].cookie
     }
-    return positions.compactMap { entries[$0.domain]?[$0.index].cookie }
   }
 
-  private func positions(for source: CookieSource, _ now: Date) -> [(domain: String, index: Int)] {
-    var found: [(domain: String, index: Int, pathLength: Int, order: UInt64)] = []
+  // The domains are found by their indexes in the dictionary, so that each is hashed only once.
+  private typealias Position = (domain: Dictionary<String, [Entry]>.Index, index: Int, pathLength: Int, order: UInt64)
+
+  private func positions(for source: CookieSource, _ now: Date) -> [Position] {
+    var found: [Position] = []
     for domain in source.domains {
-      for (index, entry) in (entries[domain] ?? []).enumerated()
-      where entry.cookie.applies(to: source) && !entry.cookie.isExpired(at: now) {
-        found.append((domain, index, entry.cookie.path.utf8.count, entry.order))
+      guard let domain = entries.index(forKey: domain) else { continue }
+      let entries = entries.values[domain]
+      // Not `enumerated()`, which would copy each entry twice.
+      for index in entries.indices
+      where entries[index].cookie.applies(to: source) && !entries[index].cookie.isExpired(at: now) {
+        found.append((domain, index, entries[index].cookie.path.utf8.count, entries[index].order))
       }
     }
     found.sort { ($1.pathLength, $0.order) < ($0.pathLength, $1.order) }
-    return found.map { ($0.domain, $0.index) }
+    return found
   }
 
   /// Returns all cookies that haven't expired, oldest first.

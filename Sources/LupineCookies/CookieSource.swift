@@ -16,14 +16,14 @@ package struct CookieSource: Sendable, Hashable {
 
   /// Returns whether `host` is an IP address or a Unix socket's path.
   static func isAddress(_ host: String) -> Bool {
-    let bytes = host.utf8
-    if bytes.contains(UInt8(ascii: ":")) || bytes.contains(UInt8(ascii: "/")) { return true }
+    if host.utf8.contains(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }) { return true }
     // If the last label is a number, the host is an IPv4 address, possibly in a short or
     // hexadecimal form (URL standard, "ends in a number").
-    let labels = (bytes.last == UInt8(ascii: ".") ? bytes.dropLast() : bytes[...]).split(separator: UInt8(ascii: "."))
-    guard let last = labels.last else { return false }
-    let isHexadecimal = last.starts(with: "0x".utf8)
-    return last.allSatisfy { $0 &- UInt8(ascii: "0") < 10 } || isHexadecimal
+    var last = host.utf8[...]
+    while last.last == UInt8(ascii: ".") { last.removeLast() }
+    if let dot = last.lastIndex(of: UInt8(ascii: ".")) { last = last[dot...].dropFirst() }
+    guard !last.isEmpty else { return false }
+    return last.allSatisfy { $0 &- UInt8(ascii: "0") < 10 } || last.starts(with: "0x".utf8)
   }
 
   /// Returns whether the URL's host is `domain` or a subdomain of it (RFC 6265bis §5.1.3).

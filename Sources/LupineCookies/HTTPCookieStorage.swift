@@ -234,11 +234,10 @@ enum CookieField {
     let taken = own.map(names) ?? []
     var field = own ?? []
     var isChanged = false
-    for cookie in cookies where !taken.contains(cookie.name) {
-      let pair = cookie.pair
-      guard field.count + pair.count + 2 <= CookieLimits.fieldBytesMax else { continue }
-      if !field.isEmpty { field += Array("; ".utf8) }
-      field += pair
+    for cookie in cookies where taken.isEmpty || !taken.contains(cookie.name) {
+      guard field.count + cookie.pairByteCount + 2 <= CookieLimits.fieldBytesMax else { continue }
+      if !field.isEmpty { field += "; ".utf8 }
+      cookie.appendPair(to: &field)
       isChanged = true
     }
     return isChanged ? field : nil

@@ -17,6 +17,8 @@ public final class Engine: Sendable {
   private let isTLSPrepared = Atomic<Bool>(false)
   private let rotation = Atomic<UInt>(0)
   let configuration: EngineConfiguration
+  /// The observer in `configuration`, stored again because reading the large configuration is slower.
+  let observer: (any EngineObserver)?
   /// The TLS sessions that servers have offered for resumption, for use by later connections.
   public let tlsSessions = TLSSessionStore()
 
@@ -59,9 +61,13 @@ public final class Engine: Sendable {
     proxiesUseTLS = proxyRules.usesTLS
     self.environment = environment
     self.configuration = configuration
+    self.observer = configuration.observer
   }
 
-  deinit {
+  deinit { close() }
+
+  /// Begins a shutdown that isn't graceful, without waiting for its end.
+  package func close() {
     for shard in shards { shard.inbox.send(.shutDown(isGraceful: false, completion: nil)) }
   }
 
@@ -83,6 +89,7 @@ public final class Engine: Sendable {
   func submit(
     _ request: consuming EngineRequest, to sink: any ResponseSink, windowBytes: Int = .max, on shard: LoopShard
   ) -> ExchangeHandle {
+    observe(&request)
     prepareTLS(for: request)
     let id = shard.inbox.nextExchangeID()
     shard.inbox.send(.submit(Submission(id, request, to: sink, windowBytes: windowBytes)))

@@ -53,6 +53,9 @@ public struct EngineConfiguration: Sendable {
   /// so it must return quickly. Nil by default, at no cost.
   public var tracer: (@Sendable (TraceEvent) -> Void)?
 
+  /// The object that observes the engine's requests and connections, which LupineObservability sets. Nil by default, at no cost.
+  package var observer: (any EngineObserver)?
+
   /// Whether the caller can choose a client certificate if the server requests one and the exchange's settings have none. If true,
   /// such an exchange fails before its request is sent, with `EngineError.requestedAuthorities`. If false (the default), the
   /// request is sent without a certificate.

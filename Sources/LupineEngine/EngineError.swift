@@ -34,7 +34,7 @@ public struct EngineError: Error, Sendable {
     case malformedResponse
     /// The response body can't be decoded: its content coding is unknown, its data is malformed, or it expands beyond the limits.
     case decodingFailed
-    /// The request was redirected more often than its `RedirectRule` allows.
+    /// The request was redirected more often than its `RedirectRule` allows, or in a cycle that the rule doesn't allow.
     case tooManyRedirects
     /// The response redirects from https to http, which the request's `RedirectRule` doesn't allow.
     case redirectRefused
@@ -157,6 +157,8 @@ extension EngineError: CustomStringConvertible {
         + "keeps connections open during NTLM and Negotiate."
     case (.tooManyRedirects, .maximum(let count)):
       "the server redirected more than \(count) times. Check for a redirect loop, or raise the limit."
+    case (.tooManyRedirects, nil):
+      "the server redirected to a URL that the request had visited. Fix the server, or allow cycles in the redirect rule."
     case (.redirectRefused, _): "the redirect from https to http would send the request unencrypted. Fix the server."
     case (.bodyTooLarge, .maximum(let count)): "the response body has more than \(count) bytes. Raise the limit."
     case (.bodyUnreadable, .system(let error)): "the request body can't be read (\(error)). Check the file."

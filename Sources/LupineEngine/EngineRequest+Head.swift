@@ -84,7 +84,7 @@ extension EngineRequest {
   }
 
   private func proxyCredentials(_ proxy: Proxy) -> String? {
-    if let authorization = connectionDemand?.proxyAuthorization { authorization.value } else { proxy.basicCredentials }
+    connectionDemand?.proxyAuthorization.map(\.value) ?? proxy.authorizationValue
   }
 
   // An origin must not receive a proxy's credentials, and a proxy receives only the credentials in its settings.

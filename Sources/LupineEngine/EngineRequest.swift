@@ -81,6 +81,19 @@ public struct EngineRequest: Sendable {
     get { extras?.value.connection }
     set { changeExtras(\.connection, to: newValue) }
   }
+  /// The template of the URI's path, such as "/users/{id}", under which LupineObservability groups requests to many URIs. Nil by
+  /// default. Redirected requests have none.
+  ///
+  /// A template must not contain values that identify users or are secret. Use only a limited number of different templates.
+  public var urlTemplate: String? {
+    get { extras?.value.urlTemplate }
+    set { changeExtras(\.urlTemplate, to: newValue) }
+  }
+  /// The observer of the call to which the request belongs, or nil if the call isn't observed.
+  package var callObserver: (any CallObserver)? {
+    get { extras?.value.callObserver }
+    set { changeExtras(\.callObserver, to: newValue) }
+  }
   /// Which client certificate the request presents to its origin, if any. Nil means that the request uses the certificate in the
   /// engine's TLS settings. `RedirectRule` sets this property to nil for another origin.
   package var identityChoice: IdentityChoice? {
@@ -174,11 +187,13 @@ extension EngineRequest {
       var rawBytes: [UInt8]?
       var streamSink: (any StreamSink)?
       var needsTunnel: Bool?
+      var urlTemplate: String?
+      var callObserver: (any CallObserver)?
 
       /// Whether all of these settings are nil.
       var isEmpty: Bool {
         connection == nil && identityChoice == nil && connectionDemand == nil && rawBytes == nil && streamSink == nil
-          && needsTunnel == nil
+          && needsTunnel == nil && urlTemplate == nil && callObserver == nil
       }
     }
 

@@ -31,17 +31,17 @@ struct JSONKeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try decoder.double(require(key), under(key)) }
   func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try decoder.float(require(key), under(key)) }
   func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try decoder.integer(require(key), under(key)) }
-  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try decoder.integer(require(key), under(key)) }
-  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try decoder.integer(require(key), under(key)) }
-  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try decoder.integer(require(key), under(key)) }
+  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try rare(key) }
+  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try rare(key) }
+  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try rare(key) }
   func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try decoder.integer(require(key), under(key)) }
-  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try decoder.integer(require(key), under(key)) }
-  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try decoder.integer(require(key), under(key)) }
-  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try decoder.integer(require(key), under(key)) }
-  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try decoder.integer(require(key), under(key)) }
-  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try decoder.integer(require(key), under(key)) }
-  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try decoder.integer(require(key), under(key)) }
-  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try decoder.integer(require(key), under(key)) }
+  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try rare(key) }
+  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try rare(key) }
+  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try rare(key) }
+  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try rare(key) }
+  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try rare(key) }
+  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try rare(key) }
+  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try rare(key) }
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
     try decoder.unwrap(require(key), as: type, under(key))
@@ -72,50 +72,20 @@ struct JSONKeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     return try decoder.integer(index, under(key))
   }
 
-  func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
-    guard let index = present(key) else { return nil }
-    return try decoder.integer(index, under(key))
-  }
-
-  func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
-    guard let index = present(key) else { return nil }
-    return try decoder.integer(index, under(key))
-  }
-
-  func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
-    guard let index = present(key) else { return nil }
-    return try decoder.integer(index, under(key))
-  }
+  func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try rareIfPresent(key) }
+  func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try rareIfPresent(key) }
+  func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try rareIfPresent(key) }
 
   func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
     guard let index = present(key) else { return nil }
     return try decoder.integer(index, under(key))
   }
 
-  func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
-    guard let index = present(key) else { return nil }
-    return try decoder.integer(index, under(key))
-  }
-
-  func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
-    guard let index = present(key) else { return nil }
-    return try decoder.integer(index, under(key))
-  }
-
-  func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
-    guard let index = present(key) else { return nil }
-    return try decoder.integer(index, under(key))
-  }
-
-  func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
-    guard let index = present(key) else { return nil }
-    return try decoder.integer(index, under(key))
-  }
-
-  func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
-    guard let index = present(key) else { return nil }
-    return try decoder.integer(index, under(key))
-  }
+  func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try rareIfPresent(key) }
+  func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try rareIfPresent(key) }
+  func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try rareIfPresent(key) }
+  func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try rareIfPresent(key) }
+  func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try rareIfPresent(key) }
 
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
     guard let index = present(key) else { return nil }
@@ -143,6 +113,23 @@ struct JSONKeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   @inline(__always)
   private func find(_ key: some CodingKey) -> Int? { reader.value(of: key.stringValue, in: object) }
+
+  // Integers of the types that few programs decode. The search for the key isn't inlined, because a program contains each copy.
+
+  private func rare<Value: FixedWidthInteger>(_ key: Key) throws -> Value {
+    try decoder.integer(requiredPosition(of: key), under(key))
+  }
+
+  private func rareIfPresent<Value: FixedWidthInteger>(_ key: Key) throws -> Value? {
+    guard let index = presentPosition(of: key) else { return nil }
+    return try decoder.integer(index, under(key))
+  }
+
+  @inline(never)
+  private func requiredPosition(of key: Key) throws -> Int { try require(key) }
+
+  @inline(never)
+  private func presentPosition(of key: Key) -> Int? { present(key) }
 
   // The path of a key's value.
   private func under(_ key: Key) -> JSONPath { JSONPath(decoder, path, key) }

@@ -180,7 +180,8 @@ extension FixedWidthInteger {
     }
     // No number of 18 digits exceeds 64 bits, with or without sign.
     guard bytes.count - index <= 18 else {
-      self.init(String(decoding: bytes.buffer, as: UTF8.self))
+      guard let value = Self.long(bytes) else { return nil }
+      self = value
       return
     }
     var magnitude: Int64 = 0
@@ -190,4 +191,8 @@ extension FixedWidthInteger {
     }
     self.init(exactly: isNegative ? 0 &- magnitude : magnitude)
   }
+
+  // Not inlined, because each use would contain a copy.
+  @inline(never)
+  private static func long(_ bytes: JSONBytes) -> Self? { Self(String(decoding: bytes.buffer, as: UTF8.self)) }
 }

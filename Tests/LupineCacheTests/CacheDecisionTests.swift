@@ -111,6 +111,27 @@ import Testing
     #expect(CacheDecision.decide(request, [response], at: row.age).word == row.decision)
   }
 
+  @Test("a fresh immutable response that wasn't received over https is validated like any other")
+  func immutableWithoutTLS() throws {
+    var request = try CacheRequest.get(policy: .validate)
+    let response = try stored(["Cache-Control: max-age=60, immutable", "ETag: \"a\""])
+    #expect(CacheDecision.decide(request, [response], at: 1).word == "fresh")
+    request.uri = try URI("http://origin.test/page")
+    #expect(CacheDecision.decide(request, [response], at: 1).word == "forward: policy")
+  }
+
+  @Test(
+    "a policy that accepts any age accepts an error with an estimated lifetime only while that lasts",
+    arguments: [CachePolicy.storedElseLoad, .storedOnly])
+  func estimatedError(_ policy: CachePolicy) throws {
+    let request = try CacheRequest.get(policy: policy)
+    let estimated = try stored(["Last-Modified: \(date(-1000))"], status: 404)
+    let explicit = try stored(["Cache-Control: max-age=1"], status: 404)
+    #expect(CacheDecision.decide(request, [estimated], at: 99).word == "policy")
+    #expect(CacheDecision.decide(request, [estimated], at: 100).hit == nil)
+    #expect(CacheDecision.decide(request, [explicit], at: 100).word == "policy")
+  }
+
   @Test("if no response is stored, the cache forwards the request, unless the caller accepts only stored responses")
   func miss() throws {
     #expect(CacheDecision.decide(try .get(), [], at: 0).word == "forward: nothingStored")

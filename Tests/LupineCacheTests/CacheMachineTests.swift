@@ -92,6 +92,7 @@ struct CacheHistory: Sendable, CustomTestStringConvertible {
   private func text(_ reception: CacheMachine.Reception?) -> String {
     switch reception {
     case .passOn: "pass on"
+    case .complete(let combination, let index, _): "complete \(index) \(combination.prefix)"
     case .withhold(_, let confirmed): confirmed == nil ? "withhold" : "confirm"
     case nil: "-"
     }

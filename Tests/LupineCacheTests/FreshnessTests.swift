@@ -61,6 +61,9 @@ import Testing
       Lifetime(lines: ["Expires: tUE, 14 nOV 2023 22:14:20 gmt"], lifetime: .expires(60)),
       Lifetime(lines: ["Expires: Tuesday, 14-Nov-23 22:14:20 GMT"], lifetime: .expires(60)),
       Lifetime(lines: ["Expires: Tue Nov 14 22:14:20 2023"], lifetime: .expires(60)),
+      // A wrong day name doesn't matter.
+      Lifetime(lines: ["Expires: Mon Nov 14 22:14:20 2023"], lifetime: .expires(60)),
+      Lifetime(lines: ["Expires: Mon, 14 Nov 2023 22:14:20 GMT"], lifetime: .expires(60)),
       // A heuristic lifetime is used only if there is no explicit one, and the status code or the directive public allows it.
       Lifetime(lines: ["Last-Modified: \(date(-1000))"], lifetime: .heuristic(100)),
       Lifetime(lines: ["Last-Modified: \(date(-1000))"], sent: -500, lifetime: .heuristic(50)),

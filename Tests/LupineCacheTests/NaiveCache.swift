@@ -105,8 +105,12 @@ enum NaiveCache {
       return send(readable ? "noVariant" : "nothingStored")
     }
     let response = stored[index]
-    if policy == .storedElseLoad || policy == .storedOnly { return ("policy", index) }
     let (age, lifetime) = (age(response, now: now), lifetime(response))
+    if policy == .storedElseLoad || policy == .storedOnly {
+      let isExplicit = directive("max-age", response.response) != nil || response.response["expires"] != nil
+      let isEstimated = !isExplicit && response.response["last-modified"] != nil
+      return response.status >= 400 && isEstimated && age >= lifetime ? send("stale") : ("policy", index)
+    }
     if response.mustValidate || directive("no-cache", response.response) != nil { return send("validationRequired") }
     if policy == .validate && (age >= lifetime || directive("immutable", response.response) == nil) {
       return send("policy")

@@ -44,7 +44,7 @@ private struct History {
     let session = random.pick(["a", "b"])
     let message = request()
     var request = CacheRequest(
-      method: method, uri: try URI("http://a.test/"), fields: message.fields, session: session)
+      method: method, uri: try URI("https://a.test/"), fields: message.fields, session: session)
     request.policy = policy.policy
     let decision = CacheDecision(request, stored: stored, now: start + Int64(now))
     let expected = NaiveCache.decide(

@@ -46,6 +46,24 @@ import Testing
       Vary(
         vary: "Accept-Language", first: ["Accept-Language: de, en"], second: ["Accept-Language: en, de"],
         matches: false),
+      // Weights with the same meaning are equal. An invalid weight equals only itself.
+      Vary(
+        vary: "Accept-Language", first: ["Accept-Language: en;q=1.0, de;q=0.50, fr;q=0.000"],
+        second: ["Accept-Language: en, de;q=0.5, fr;q=0"], matches: true),
+      Vary(
+        vary: "Accept-Language", first: ["Accept-Language: de;q=0.5"], second: ["Accept-Language: de;q=0.05"],
+        matches: false),
+      Vary(
+        vary: "Accept-Language", first: ["Accept-Language: de;q=1.5"], second: ["Accept-Language: de"], matches: false),
+      Vary(
+        vary: "Accept-Encoding", first: ["Accept-Encoding: br, gzip;q=0.5, deflate"],
+        second: ["Accept-Encoding: deflate, br, gzip;q=0.5"], matches: true),
+      Vary(
+        vary: "Accept-Encoding", first: ["Accept-Encoding: br, gzip;q=0"], second: ["Accept-Encoding: br, gzip"],
+        matches: false),
+      Vary(
+        vary: "X-Forwarded-Proto", first: ["X-Forwarded-Proto: http,https"],
+        second: ["X-Forwarded-Proto: http , https"], matches: true),
       Vary(
         vary: "Accept-Encoding", first: ["Accept-Encoding: gzip", "Accept-Encoding: br"],
         second: ["Accept-Encoding: GZIP,br"], matches: true),

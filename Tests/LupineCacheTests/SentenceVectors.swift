@@ -1,7 +1,6 @@
-// SentenceVectors: the normative sentences of RFC 9111 §3 to §5, RFC 5861 and RFC 6585 that apply to a private cache, each with the
-// test that fails without its rule. The edits in Tests/Mutants/cache-rules.txt remove the rules one by one. Sentences for shared
-// caches, senders and intermediaries are left out, and those about optional features that the cache lacks, such as combining
-// partial responses.
+// SentenceVectors: the normative sentences of RFC 9111 §3 to §5, RFC 5861, RFC 6585, RFC 8246 and RFC 9110 that apply to a private
+// cache, each with the test that fails without its rule. The edits in Tests/Mutants/cache-rules.txt remove the rules one by one.
+// Sentences for shared caches, senders and intermediaries are left out, and those about optional features that the cache lacks.
 
 import Testing
 
@@ -56,6 +55,10 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     "the cache stores all response fields as received, except those for the connection and for proxies"
   private static let range = "the cache serves a single range from a complete stored response of 1000 bytes"
 
+  private static let combining = "parts are combined only if they adjoin or overlap and have the same strong entity tag"
+  private static let post =
+    "a response to POST is stored only if it is a 200 with explicit freshness and the request's URI in Content-Location"
+
   static let all: [Sentence] = [
     Sentence("1.2.2", "a delta-seconds that is too large MUST be considered 2147483648", lifetime),
     Sentence(
@@ -93,6 +96,11 @@ struct Sentence: Sendable, CustomTestStringConvertible {
       "the disk cache deletes a record that is truncated or has extra bytes, even if its file name contains the new size"
     ),
     Sentence("3.3", "MUST NOT send a partial response without the status code 206", range),
+    Sentence(
+      "3.3", "MUST NOT use a partial response unless the requested range is wholly within it",
+      "a stored part answers only requests for a single range that is wholly within it"),
+    Sentence("3.4", "MUST NOT combine unless they share the same strong validator", combining),
+    Sentence("3.4", "the fields of the new response replace those of the stored one, except Content-Range", combining),
     // Sentences about constructing responses from stored ones.
     Sentence(
       "4", "MUST NOT reuse unless the URI matches",
@@ -247,5 +255,13 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("RFC 5861 §4", "stale responses SHOULD still be visibly stale, by their Age", afterError),
     // Sentences of RFC 6585.
     Sentence("RFC 6585 §3 to §6", "responses with 428, 429, 431 and 511 MUST NOT be stored", storing),
+    // Sentences of RFC 8246 and RFC 9110.
+    Sentence(
+      "RFC 8246 §3", "immutable SHOULD be ignored without an authenticated context",
+      "a fresh immutable response that wasn't received over https is validated like any other"),
+    Sentence(
+      "RFC 9110 §9.3.3",
+      "a response to POST is cacheable only with explicit freshness and the target in Content-Location",
+      post),
   ]
 }

@@ -80,6 +80,28 @@ import Testing
   }
 
   @Test(
+    "a response to POST is stored only if it is a 200 with explicit freshness and the request's URI in Content-Location",
+    arguments: [
+      (["Cache-Control: max-age=60", "Content-Location: /page"], 200, true),
+      (["Expires: \(date(60))", "Content-Location: https://origin.test:443/page#a"], 200, true),
+      (["Cache-Control: max-age=60"], 200, false),
+      (["Cache-Control: max-age=60", "Content-Location: /other"], 200, false),
+      (["Cache-Control: max-age=60", "Content-Location: http://origin.test/page"], 200, false),
+      (["Cache-Control: max-age=60", "Content-Location: /page", "Content-Location: /page"], 200, false),
+      (["Cache-Control: max-age=60", "Content-Location: /page"], 201, false),
+      (["Cache-Control: max-age=60, no-store", "Content-Location: /page"], 200, false),
+      (["Cache-Control: max-age=0", "Content-Location: /page"], 200, false),
+      (["Cache-Control: public", "Content-Location: /page"], 200, false),
+      (["Expires: 0", "Content-Location: /page"], 200, false),
+      (["Last-Modified: \(date(-1000))", "Content-Location: /page"], 200, false),
+    ])
+  func post(_ lines: [String], _ status: Int, isStored: Bool) throws {
+    var request = try CacheRequest.get(method: "POST")
+    request.content = .present
+    #expect((StoreDecision.decide(lines, status: status, to: request).stored != nil) == isStored)
+  }
+
+  @Test(
     "a response that no-store or Vary keeps from being stored makes the stored response outdated if its status is 2xx",
     arguments: [
       (Row(response: ["Cache-Control: no-store"]), true), (Row(response: ["Vary: *"]), true),

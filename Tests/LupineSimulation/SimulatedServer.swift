@@ -157,7 +157,7 @@ final class SimulatedServer {
     world.require(isForwarding || origin == plan.origin, rule("reached a wrong origin"))
     world.require(target == (isForwarding ? "\(ownOrigin)" : "") + "/r/\(plan.number)", rule("targets \(target)"))
     world.require(host == ownOrigin.authority, rule("has the Host \(host ?? "none")"))
-    let expected = isForwarding ? world.schedule.proxy?.basicCredentials : nil
+    let expected = isForwarding ? world.schedule.proxy?.authorizationValue : nil
     world.require(credentials == expected, rule("has wrong credentials for the proxy"))
   }
 

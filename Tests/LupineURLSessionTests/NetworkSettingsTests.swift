@@ -123,6 +123,26 @@ struct NetworkSettingsTests {
     #expect(sent.connection?.tls?.verification == TLSConfiguration(verification: .none).verification)
   }
 
+  @Test("a session's time limits for each phase apply to requests without their own, up to the limit of the task")
+  func phases() throws {
+    var limits = Timeouts(everyPhase: .seconds(3), total: nil)
+    limits.firstByte = .seconds(7)
+    for (total, resource, expected) in [(nil, 20, 20), (9, 20, 9), (30, 20, 20)] as [(Int?, Double, Int)] {
+      limits.total = total.map { .seconds($0) }
+      let configure = { (configuration: URLSessionConfiguration) in
+        configuration.timeoutIntervalForRequest = 100
+        configuration.timeoutIntervalForResource = resource
+        configuration.timeouts = limits
+        #expect((configuration.copy() as? URLSessionConfiguration)?.timeouts == limits)
+      }
+      var applied = limits
+      applied.total = .seconds(expected)
+      #expect(try converted(request(), configure).timeouts == applied)
+      #expect(try converted(request { $0.timeoutInterval = 5 }, configure).timeouts.firstByte == .seconds(5))
+    }
+    #expect(try converted(request()) { $0.timeoutIntervalForRequest = 100 }.timeouts.firstByte == .seconds(100))
+  }
+
   @Test("a request's TLS settings don't disable the session's trust evaluation, and equal settings share connections")
   func trust() throws {
     let client = URLSession(configuration: .ephemeral).client

@@ -110,13 +110,21 @@ extension SessionManager {
     }
   }
 
+  /// Creates the task of a retry. If the request is observed, the task belongs to the same call as the previous task.
+  private func makeTask(_ source: TaskSource, again request: Request) throws(AdaptationError) -> URLSessionTask {
+    guard let call = request.task.flatMap({ ObservedCall(of: $0) }) else {
+      return try source.makeTask(in: session, adapting: adapt)
+    }
+    return try call.makingTasks { () throws(AdaptationError) in try source.makeTask(in: session, adapting: adapt) }
+  }
+
   /// Sends a request again with a new task. Called on ``retryQueue``. Returns false if the request was cancelled or can no longer be
   /// adapted.
   func retry(_ request: Request) -> Bool {
     guard let source = request.source, !request.isCancelled else { return false }
     let task: URLSessionTask
     do {
-      task = try source.makeTask(in: session, adapting: adapt)
+      task = try makeTask(source, again: request)
     } catch {
       request.taskDelegate.error = error.cause
       return false

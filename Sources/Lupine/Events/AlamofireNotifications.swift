@@ -14,7 +14,7 @@ import Synchronization
 /// session's other requests wait for them.
 public final class AlamofireNotifications: EventMonitor {
   private let center = NotificationCenter.default
-  private let reused = ReusedNotification()
+  private let reused = ReusedUserInfo()
 
   /// Creates a monitor that posts notifications to `NotificationCenter.default`.
   public init() {}
@@ -22,42 +22,30 @@ public final class AlamofireNotifications: EventMonitor {
   private func post(_ name: Notification.Name, about request: Request) {
     // It is in use if another thread, or an observer that is being notified, is posting at the same time.
     if !reused.post(name, about: request, to: center) {
-      _ = ReusedNotification().post(name, about: request, to: center)
+      _ = ReusedUserInfo().post(name, about: request, to: center)
     }
   }
 
-  // Unchecked because Notification isn't Sendable. Only the thread that has set `isInUse` accesses the value.
-  /// A notification that is reused, because creating its user info dictionary costs as much as posting it. Replacing the
+  // Unchecked because the dictionary isn't Sendable. Only the thread that has set `isInUse` accesses it.
+  /// A user info dictionary that is reused, because creating one costs as much as posting a notification. Replacing the
   /// dictionary's value avoids hashing the key again. An observer that retains the dictionary has its own copy.
-  private final class ReusedNotification: @unchecked Sendable {
+  private final class ReusedUserInfo: @unchecked Sendable {
     private let isInUse = Atomic(false)
-    private var value: Notification
-    private let index: Dictionary<AnyHashable, Any>.Index
+    private var userInfo: [AnyHashable: Any] = [Notification.requestKey: ()]
 
-    init() {
-      let userInfo: [AnyHashable: Any] = [Notification.requestKey: ()]
-      value = Notification(name: Request.didResumeNotification, object: nil, userInfo: userInfo)
-      index = userInfo.startIndex
-    }
-
-    /// Posts the notification, and then releases `request`. Returns false, without effect, if the notification is being posted.
+    /// Posts a notification, and then releases `request`. Returns false, without effect, if the dictionary is in use.
     func post(_ name: Notification.Name, about request: Request, to center: NotificationCenter) -> Bool {
       guard !isInUse.exchange(true, ordering: .acquiring) else { return false }
-      value.name = name
-      subject = request
-      center.post(value)
-      subject = ()
+      // Moved to a variable in the meantime, because each change of the property would be checked for exclusive access.
+      var userInfo: [AnyHashable: Any] = [:]
+      swap(&userInfo, &self.userInfo)
+      let index = userInfo.startIndex
+      userInfo.values[index] = request
+      center.post(Notification(name: name, object: nil, userInfo: userInfo))
+      userInfo.values[index] = ()
+      swap(&userInfo, &self.userInfo)
       isInUse.store(false, ordering: .releasing)
       return true
-    }
-
-    /// The value in the notification's user info dictionary.
-    private var subject: Any {
-      get { value.userInfo?.values[index] as Any }
-      set {
-        let index = index  // Reading the property during the change would count as an overlapping access.
-        value.userInfo?.values[index] = newValue
-      }
     }
   }
 

@@ -117,6 +117,8 @@ public class Request: @unchecked Sendable {
   /// Runs the closures of the request on the underlying queue, in the order in which they are submitted.
   var root: SerialQueue { queues.root }
   let queues: RequestQueues
+  /// The observation of the request, or nil if the session's engine isn't observed.
+  let call: ObservedCall?
   // Not in the mutable state, which could then be moved only field by field.
   /// The session that created the request, or nil if the session has been released. Nothing else changes it.
   private(set) weak var session: Session?
@@ -127,6 +129,7 @@ public class Request: @unchecked Sendable {
   // The session is borrowed, because the callers of initializers otherwise retain and release each argument.
   init(session: borrowing Session, shouldAutomaticallyResume: Bool?) {
     queues = session.queues
+    call = ObservedCall(in: session.session)
     self.session = copy session
     self.shouldAutomaticallyResume = shouldAutomaticallyResume
     startsImmediately = shouldAutomaticallyResume ?? session.startRequestsImmediately

@@ -20,7 +20,9 @@ struct RequestBuild: Sendable {
   /// on the root queue.
   func start() {
     request.queues.assertOnRoot()
-    if session.session.isValid, let task = request.makeReadyTask(in: session.session) { return begin(task) }
+    if session.session.isValid, let task = inCall({ request.makeReadyTask(in: session.session) }) {
+      return begin(task)
+    }
     if session.buildsOnRootQueue { createRequest() } else { onRequestQueue { createRequest() } }
   }
 
@@ -113,7 +115,12 @@ struct RequestBuild: Sendable {
     guard isCurrent else { return }
     monitors?.request(request, didCreateURLRequest: urlRequest)
     for handler in handlers { handler(.success(urlRequest)) }
-    begin(request.makeTask(urlRequest, in: session.session))
+    begin(inCall { request.makeTask(urlRequest, in: session.session) })
+  }
+
+  /// Returns the result of `create`, whose task belongs to the request's call if the request is observed.
+  private func inCall<Value>(_ create: () -> Value) -> Value {
+    if let call = request.call { call.makingTasks(create) } else { create() }
   }
 
   /// Assigns the task to the request. Then resumes, suspends or cancels the task according to the request's state.

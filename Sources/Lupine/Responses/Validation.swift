@@ -151,11 +151,15 @@ package enum ResponseRules {
     hasBody ? validate(contentType: contentType(), in: acceptable()) : .success(())
   }
 
-  /// Validates a media type. A malformed media type counts as missing.
-  static func validate(contentType: String?, in acceptable: [String]) -> Result<Void, any Error> {
+  /// Validates a media type. A malformed media type counts as missing. If all types are acceptable, `contentType` isn't evaluated.
+  static func validate(
+    contentType: @autoclosure () -> String?, in acceptable: [String]
+  ) -> Result<Void, any Error> {
+    // The usual form of a range of all types, which needn't be parsed.
+    if acceptable.contains("*/*") { return .success(()) }
     let ranges = acceptable.compactMap(MediaRange.init)
-    guard let contentType, let type = MediaRange(contentType) else {
-      if ranges.contains(where: \.isAny) { return .success(()) }
+    if ranges.contains(where: \.isAny) { return .success(()) }
+    guard let contentType = contentType(), let type = MediaRange(contentType) else {
       return .failure(
         AFError.responseValidationFailed(
           reason: .missingContentType(acceptableContentTypes: acceptable.sorted())))
@@ -199,11 +203,12 @@ package struct MediaRange: Equatable {
 
   /// Parses a media type or a range of media types. Returns nil if `text` has no type or no subtype.
   package init?(_ text: String) {
-    let essence = text.prefix { $0 != ";" }
-    let parts = essence.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 2 else { return nil }
-    type = parts[0].trimmingBlanks.lowercased()
-    subtype = parts[1].trimmingBlanks.lowercased()
+    let essence = text.utf8.prefix { $0 != UInt8(ascii: ";") }
+    guard let slash = essence.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+    let rest = essence[slash...].dropFirst()
+    guard !rest.contains(UInt8(ascii: "/")) else { return nil }
+    type = Substring(essence[..<slash]).trimmingBlanks.lowercased()
+    subtype = Substring(rest).trimmingBlanks.lowercased()
     if type.isEmpty || subtype.isEmpty { return nil }
   }
 

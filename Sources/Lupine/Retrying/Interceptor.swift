@@ -85,8 +85,9 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
     adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
     interceptors: [any RequestInterceptor] = []
   ) {
-    self.adapters = adapters + interceptors
-    self.retriers = retriers + interceptors
+    // Converted one by one, because converting a whole array looks up the protocols of its elements at run time.
+    self.adapters = adapters + interceptors.map { $0 as any RequestAdapter }
+    self.retriers = retriers + interceptors.map { $0 as any RequestRetrier }
   }
 
   /// Calls the method `adapt(_:for:completion:)` of each adapter in order. A subclass that overrides this method must also override

@@ -244,14 +244,14 @@
 
     func send(_ message: [UInt8]) {
       let writer = state.withLock { $0.zmtp.isReady ? $0.writer : nil }
-      writer?.post(ZMTP.message(message))
+      writer?.append(ZMTP.message(message))
     }
 
     func close() { state.withLock { $0.handle }?.cancel() }
 
     func connected(_ writer: BodyWriter) {
       state.withLock { $0.writer = writer }
-      writer.post(ZMTP.greeting + ZMTP.ready(identity: identity))
+      writer.append(ZMTP.greeting + ZMTP.ready(identity: identity))
     }
 
     func receive(body bytes: borrowing Span<UInt8>) {

@@ -86,7 +86,8 @@ final class CachedFetch: ResponseSink {
       return (reception, reason, state.lookup)
     }
     switch received {
-    case nil: return fetch.receive(head: head)
+    // The command neither stores nor completes parts.
+    case nil, (.complete, _, _)?: return fetch.receive(head: head)
     case (.withhold(let updates, _), _, let lookup)?:
       cache.apply(updates, to: lookup)
       return .discard

@@ -82,26 +82,17 @@ public final class BodyWriter: Sendable {
     state.withLock { $0.trailerLines = lines }
   }
 
-  /// Adds the bytes to the buffer without waiting. The caller must limit how much it adds. Has no effect if the body has ended.
-  package func post(_ bytes: [UInt8]) {
-    let isAwaited = state.withLock { state in
-      guard state.ending == nil else { return false }
-      if state.buffered.isEmpty { state.buffered = bytes } else { state.buffered += bytes }
-      return !bytes.isEmpty && state.isAwaited.testAndClear()
-    }
-    if isAwaited { notify() }
-  }
-
   /// Adds the bytes to the buffer without waiting. Returns whether the buffer has fewer than 64 KiB.
   ///
-  /// If not, `whenRoom` is called once the event loop has taken the buffered bytes, or the exchange has ended. Has no effect if the
-  /// exchange or the body has already ended.
-  package func append(_ bytes: [UInt8], whenRoom: @escaping @Sendable () -> Void) -> Bool {
+  /// If not, `whenRoom` is called once the event loop has taken the buffered bytes, or the exchange has ended. A caller that passes
+  /// nil must limit in another way how much it adds. Has no effect if the exchange or the body has already ended.
+  @discardableResult
+  package func append(_ bytes: [UInt8], whenRoom: (@Sendable () -> Void)? = nil) -> Bool {
     let (isAwaited, hasRoom) = state.withLock { state -> (Bool, Bool) in
       guard state.ending == nil else { return (false, true) }
       if state.buffered.isEmpty { state.buffered = bytes } else { state.buffered += bytes }
       let hasRoom = state.buffered.count < Self.bufferedBytesMax
-      if !hasRoom { state.writers.append(.call(whenRoom)) }
+      if !hasRoom, let whenRoom { state.writers.append(.call(whenRoom)) }
       return (!bytes.isEmpty && state.isAwaited.testAndClear(), hasRoom)
     }
     if isAwaited { notify() }

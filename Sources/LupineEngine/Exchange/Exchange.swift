@@ -26,6 +26,8 @@ final class Exchange {
   /// It may be earlier than the exchange's actual deadline, but never later.
   @exclusivity(unchecked) var armedDeadline: Instant?
 
+  /// The observation of the exchange, or nil if its call isn't observed.
+  let observation: ExchangeObservation?
   /// The measurements of the exchange so far, including those of its connection.
   @exclusivity(unchecked) var metrics: ExchangeMetrics
   /// The ticket that the exchange got when it began to wait in the pool's queue. Only the pool knows whether the exchange is still
@@ -76,6 +78,7 @@ final class Exchange {
     requestState = RequestState(traits, isExpecting: traits.expectsContinue)
     phaseStart = now
     metrics = ExchangeMetrics(start: now)
+    observation = submission.request.callObserver.map { ExchangeObservation($0, start: now) }
     hasBody = !submission.request.body.isEmpty || traits.offersUpgrade
     body = try Self.source(of: submission.request, traits, id, inbox)
   }

@@ -24,6 +24,10 @@ extension PoolState {
     change(&total)
   }
 
+  /// Records that the origin's number of connections or waiters has changed, if anything observes the pool.
+  @inline(__always)
+  mutating func noteChange(of origin: Int) { changedOrigins?.append(origin) }
+
   /// Adds a connection for the origin's first waiter for which none is being opened. Returns the action that opens the connection.
   mutating func open(_ origin: Int) -> Action {
     guard let waiter = origins[origin].firstWithoutOpening else {
@@ -43,6 +47,7 @@ extension PoolState {
       PooledConnection(serial: lastConnection, origin: origin, state: .opening(for: nil)))
     origins[origin].connectionCount += 1
     count(origin) { $0.opening += 1 }
+    noteChange(of: origin)
     return connection
   }
 
@@ -75,6 +80,7 @@ extension PoolState {
       originLinks.remove(connection, from: &origins[origin].orphans)
     }
     count(origin) { $0.opening -= 1 }
+    noteChange(of: origin)
     origins[origin].connectionCount -= 1
     connections.remove(connection, leaving: PooledConnection())
   }
@@ -85,6 +91,7 @@ extension PoolState {
     if case .idle = connections[connection].state { unlinkIdle(connection) }
     if aging.count > 0 { aging.remove(connection) }
     count(origin) { $0.closed[reason, default: 0] += 1 }
+    noteChange(of: origin)
     origins[origin].connectionCount -= 1
     connections.remove(connection, leaving: PooledConnection())
     reclassify(origin)
@@ -92,6 +99,7 @@ extension PoolState {
 
   mutating func unlinkIdle(_ connection: Int) {
     originLinks.remove(connection, from: &origins[connections[connection].origin].idle)
+    noteChange(of: connections[connection].origin)
     idleLinks.remove(connection, from: &idle)
     if keepAliveDeadlines.count > 0 { keepAliveDeadlines.remove(connection) }
   }

@@ -11,6 +11,7 @@ extension PoolState {
     lastWaiter += 1
     let rank = Waiter.rank(priority, arrival: lastWaiter)
     let waiter = waiters.insert(Waiter(serial: rank, exchange: exchange, origin: origin))
+    noteChange(of: origin)
     if let displaced = insert(waiter, priority, at: origin) { actions.append(.wait(displaced)) }
     return Ticket(serial: rank, slot: waiter)
   }
@@ -24,6 +25,7 @@ extension PoolState {
     }
     if !origins[origin].tails.isEmpty { dropTail(waiter, at: origin) }
     queueLinks.remove(waiter, from: &origins[origin].queue)
+    noteChange(of: origin)
     waiters.remove(waiter, leaving: Waiter())
     if let opening {
       connections[opening].state = .opening(for: nil)

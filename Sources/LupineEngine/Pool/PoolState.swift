@@ -73,6 +73,8 @@ struct PoolState: Sendable {
 
   let limits: PoolLimits
   var isShuttingDown = false
+  /// The slots of the origins whose numbers of connections or waiters have changed. Nil if nothing observes the pool.
+  var changedOrigins: [Int]?
 
   var slots: [PoolKey: Int] = [:]
   /// The index of the origin that `slot(of:)` has most recently found by its key. Its record may have been removed since, and the
@@ -162,6 +164,7 @@ struct PoolState: Sendable {
       $0.opening -= 1
       $0.created += 1
     }
+    noteChange(of: origin)
     if let waiter {
       giveOpeningOfFirst(to: waiter)
     } else {
@@ -370,6 +373,7 @@ struct PoolState: Sendable {
     }
     connections[connection].state = .idle(until: end)
     originLinks.append(connection, to: &origins[origin].idle)
+    noteChange(of: origin)
     idleLinks.append(connection, to: &idle)
     if origins[origin].idle.count > limits.idlePerOriginMax, let oldest = origins[origin].idle.first {
       closeConnection(oldest, .idleLimit, &actions)

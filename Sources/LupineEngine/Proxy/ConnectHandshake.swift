@@ -33,22 +33,30 @@ struct ConnectHandshake: ~Copyable {
     _ proxy: Proxy, to origin: Origin, authorization: ProxyAuthorization? = nil, limits: Limits
   ) throws(ProxyError) {
     self.proxy = proxy
-    hadCredentials = authorization != nil || proxy.credentials != nil
+    hadCredentials = authorization != nil || proxy.authorizationValue != nil
     react = authorization?.makeReaction?()
     authority = origin.authorityForm
-    opening = try Self.request(proxy, authority, authorization.map(\.value) ?? proxy.basicCredentials)
+    opening = try Self.request(proxy, authority, authorization.map(\.value) ?? proxy.authorizationValue)
     connection = ClientConnection(limits: limits)
     connection.start(method: "CONNECT", closes: false)
     connection.requestSent()
   }
 
-  /// Returns the head of a CONNECT request with only Host and the proxy's credentials. The fields of the request that needs the
-  /// tunnel are omitted, because other requests share the connection, and because the proxy must not read fields meant for the
-  /// origin.
+  /// Returns the head of a CONNECT request with only Host, the proxy's credentials and its `connectFields`. The fields of the
+  /// request that needs the tunnel are omitted, because other requests share the connection, and because the proxy must not read
+  /// fields meant for the origin.
   private static func request(_ proxy: Proxy, _ authority: String, _ credentials: String?) throws(ProxyError) -> [UInt8]
   {
     var fields: Fields = ["Host": authority]
     if let credentials { fields.append(name: "Proxy-Authorization", value: credentials) }
+    let own = proxy.connectFields
+    for position in own.indices {
+      switch own.role(at: position) {
+      case .host, .contentLength, .transferEncoding, .proxyAuthorization, .proxyConnection: continue
+      case .expect, .upgrade, .connection, nil:
+        fields.append(name: own[position].name, valueBytes: own.valueBytes(at: position))
+      }
+    }
     var bytes: [UInt8] = []
     do {
       try HeadSerializer.append(RequestHead(method: "CONNECT", target: authority, fields: fields), to: &bytes)

@@ -1,6 +1,6 @@
 // Proxy: a proxy's address and credentials, parsed from a URL by curl's rules.
 
-internal import LupineWire
+public import LupineWire
 
 /// A proxy through which requests are sent.
 public struct Proxy: Sendable, Hashable {
@@ -42,6 +42,14 @@ public struct Proxy: Sendable, Hashable {
   /// The proxy's port, 1...65535.
   public let port: UInt16
   let credentials: Credentials?
+  /// The value of Proxy-Authorization for an HTTP proxy, such as `Bearer …`. If nil (the default), the value follows from the user
+  /// name and the password. Proxies of other kinds don't receive it. It is a secret, so descriptions omit it.
+  public var authorization: String?
+  /// Fields that an HTTP proxy receives with CONNECT only, for example a tenant's key. None by default. Descriptions omit them.
+  ///
+  /// Requests with different fields don't share tunnels. Host, Content-Length, Transfer-Encoding, Proxy-Authorization and
+  /// Proxy-Connection are ignored. If a name or value is malformed, the requests that need the tunnel fail.
+  public var connectFields = Fields()
 
   /// The user name for the proxy, percent-decoded. Nil if the proxy receives no credentials.
   public var user: String? { credentials?.user }

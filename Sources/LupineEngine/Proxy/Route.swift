@@ -38,8 +38,9 @@ enum Route: Sendable, Hashable {
 }
 
 extension Proxy {
-  /// The credentials in the proxy's URL as a value of Proxy-Authorization (RFC 7617 §2), or nil if there are none.
-  var basicCredentials: String? {
-    credentials.flatMap { BasicCredentials.fieldValue(user: $0.user, password: $0.password) }
+  /// The value of Proxy-Authorization: the proxy's `authorization`, or the credentials in its URL (RFC 7617 §2). Nil if there are
+  /// none.
+  var authorizationValue: String? {
+    authorization ?? credentials.flatMap { BasicCredentials.fieldValue(user: $0.user, password: $0.password) }
   }
 }

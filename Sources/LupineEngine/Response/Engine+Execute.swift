@@ -34,10 +34,11 @@ extension Engine {
   /// A response with any status, including 404 and 500, is a success. Cancelling the task ends the exchange with `.cancelled`. If
   /// the caller reads the body slowly, at most `EngineConfiguration.windowBytes` are buffered in memory, and backpressure stops the
   /// server.
-  public func execute(
+  public nonisolated(nonsending) func execute(
     _ request: EngineRequest, redirects: RedirectRule? = nil
   ) async throws(EngineError) -> EngineResponse {
     var request = request
+    observe(&request)
     var chain = RedirectChain(redirects, total: request.timeouts.total)
     var metrics: [ExchangeMetrics] = []
     while true {
@@ -48,7 +49,7 @@ extension Engine {
         return EngineResponse(uri: request.uri, head: head, body: ResponseBody(channel))
       }
       metrics = await channel.finalMetrics()
-      request = chain.follow(try next.get(), after: metrics[metrics.endIndex - 1])
+      request = chain.follow(try next.get(), from: request, after: metrics[metrics.endIndex - 1])
     }
   }
 
@@ -62,6 +63,7 @@ extension Engine {
     _ request: consuming EngineRequest, redirects: RedirectRule? = nil
   ) async throws(EngineError) -> CollectedResponse {
     var request = request
+    observe(&request)
     if request.bodyBytesMax == .max { request.bodyBytesMax = Self.collectedBytesMax }
     var chain = RedirectChain(redirects, total: request.timeouts.total)
     var metrics: [ExchangeMetrics] = []
@@ -75,7 +77,7 @@ extension Engine {
         return CollectedResponse(
           uri: request.uri, head: response.head, body: response.body, trailers: response.trailers, metrics: metrics)
       }
-      request = chain.follow(try next.get(), after: measured)
+      request = chain.follow(try next.get(), from: request, after: measured)
     }
   }
 }

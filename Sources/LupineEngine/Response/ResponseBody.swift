@@ -41,7 +41,9 @@ public struct ResponseBody: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(body: self) }
 
   /// Reads the rest of the body. Throws `.bodyTooLarge` and ends the exchange if the rest exceeds `bytesMax` bytes.
-  public func collect(upTo bytesMax: Int = Engine.collectedBytesMax) async throws(EngineError) -> [UInt8] {
+  public nonisolated(nonsending) func collect(
+    upTo bytesMax: Int = Engine.collectedBytesMax
+  ) async throws(EngineError) -> [UInt8] {
     var body: [UInt8] = []
     while let piece = try await reader.channel.next() {
       guard body.count + piece.count <= bytesMax else {
@@ -59,5 +61,5 @@ public struct ResponseBody: AsyncSequence, Sendable {
   /// Returns the metrics of each request that was sent, in order, including the requests that were redirected.
   ///
   /// Waits until the exchange has ended, which occurs only after the body has been read. Cancelling the task ends the exchange.
-  public func metrics() async -> [ExchangeMetrics] { await reader.channel.finalMetrics() }
+  public nonisolated(nonsending) func metrics() async -> [ExchangeMetrics] { await reader.channel.finalMetrics() }
 }

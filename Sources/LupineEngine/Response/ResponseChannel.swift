@@ -46,7 +46,7 @@ final class ResponseChannel: ResponseSink {
 
   /// Sends the request and waits for the response head. Returns the head and, if the response is a redirect to follow, the
   /// redirected request.
-  func begin(on engine: Engine) async throws(EngineError) -> (ResponseHead, Next?) {
+  nonisolated(nonsending) func begin(on engine: Engine) async throws(EngineError) -> (ResponseHead, Next?) {
     let result = await cancelling {
       await withCheckedContinuation { continuation in
         state.withLock { state in
@@ -65,7 +65,7 @@ final class ResponseChannel: ResponseSink {
   }
 
   /// Returns the next piece of the body, or nil after the last piece.
-  func next() async throws(EngineError) -> [UInt8]? {
+  nonisolated(nonsending) func next() async throws(EngineError) -> [UInt8]? {
     while true {
       let (piece, ending, used) = state.withLock { state -> ([UInt8], Ending?, (ExchangeHandle, Int)?) in
         var piece: [UInt8] = []
@@ -89,7 +89,7 @@ final class ResponseChannel: ResponseSink {
     }
   }
 
-  private func somethingNew() async {
+  private nonisolated(nonsending) func somethingNew() async {
     await cancelling {
       await withCheckedContinuation { continuation in
         let isThere = state.withLock { state in
@@ -116,7 +116,7 @@ final class ResponseChannel: ResponseSink {
   }
 
   /// Waits until the exchange has ended, and returns the metrics of all requests that were sent.
-  func finalMetrics() async -> [ExchangeMetrics] {
+  nonisolated(nonsending) func finalMetrics() async -> [ExchangeMetrics] {
     await cancelling {
       await withCheckedContinuation { continuation in
         let hasEnded = state.withLock { state in
@@ -136,7 +136,9 @@ final class ResponseChannel: ResponseSink {
       .bodyTooLarge, .receive, request.uri.origin, cause: .maximum(bytesMax), progress: .responseBegan)
   }
 
-  private func cancelling<Value: Sendable>(_ body: () async -> Value) async -> Value {
+  private nonisolated(nonsending) func cancelling<Value: Sendable>(
+    _ body: nonisolated(nonsending) () async -> Value
+  ) async -> Value {
     await withTaskCancellationHandler(operation: body) {
       let handle = state.withLock { state in
         state.isCancelled = true

@@ -11,6 +11,8 @@ public struct RedirectChain: Sendable {
   public private(set) var count = 0
   /// The time left for further exchanges of the request, or nil if there is no limit.
   public private(set) var timeLeft: Duration?
+  /// The requests that have been redirected, if the rule doesn't allow cycles. At most `RedirectRule.countMax`.
+  private var redirected: [(method: String, uri: URI)] = []
 
   /// Creates the chain of a request that hasn't been sent. `total` is the time limit for all of its exchanges together, or nil for
   /// no limit.
@@ -27,15 +29,36 @@ public struct RedirectChain: Sendable {
 
   /// Returns the request to which a response redirects, or nil if the response is final or there is no rule.
   ///
-  /// - Throws: The errors of `RedirectRule.next(after:to:count:)`.
+  /// - Throws: The errors of `RedirectRule.next(after:to:count:)`; `.tooManyRedirects` for a cycle that the rule doesn't allow.
   public func next(after head: ResponseHead, to request: EngineRequest) throws(EngineError) -> EngineRequest? {
-    try rule?.next(after: head, to: request, count: count)
+    do {
+      guard let rule, let next = try rule.next(after: head, to: request, count: count) else { return nil }
+      if !rule.allowsCycles, closesCycle(next, after: request) {
+        throw EngineError(.tooManyRedirects, .receive, request.uri.origin, progress: .responseBegan)
+      }
+      return next
+    } catch {
+      request.callObserver?.redirectFailed(error)
+      throw error
+    }
+  }
+
+  /// Whether `next` repeats the request that is being redirected, or an earlier one. Two requests are equal if the server sees the
+  /// same method, origin and target.
+  private func closesCycle(_ next: EngineRequest, after request: EngineRequest) -> Bool {
+    func equals(_ method: String, _ uri: URI) -> Bool {
+      method == next.method && uri.origin == next.uri.origin && uri.target == next.uri.target
+    }
+    return equals(request.method, request.uri) || redirected.contains { equals($0.method, $0.uri) }
   }
 
   /// Counts a redirect. Returns the redirected request `next` with the time left as its total limit. `exchange` contains the
-  /// metrics of the exchange that was redirected.
-  public mutating func follow(_ next: consuming EngineRequest, after exchange: ExchangeMetrics) -> EngineRequest {
+  /// metrics of the exchange that was redirected, and `previous` its request, which is needed only to find cycles.
+  public mutating func follow(
+    _ next: consuming EngineRequest, from previous: EngineRequest? = nil, after exchange: ExchangeMetrics
+  ) -> EngineRequest {
     count += 1
+    if rule?.allowsCycles == false, let previous { redirected.append((previous.method, previous.uri)) }
     return resend(next, after: exchange)
   }
 

@@ -7,6 +7,14 @@ public struct RedirectRule: Sendable, Hashable {
   public var countMax = 20
   /// Whether the engine follows redirects from https to http. False by default.
   public var allowsDowngrade = false
+  /// Whether the engine follows a redirect to a request that it has sent before, with the same method and URI. True by default,
+  /// because servers redirect to the same URI after they have set a cookie. If false, such a redirect fails with
+  /// `.tooManyRedirects`.
+  public var allowsCycles = true
+  /// Whether a POST stays a POST, with its body, after 301. False by default, as in browsers (RFC 9110 §15.4.2).
+  public var keepsPostAfter301 = false
+  /// Whether a POST stays a POST, with its body, after 302. False by default, as in browsers (RFC 9110 §15.4.3).
+  public var keepsPostAfter302 = false
   /// Additional names of fields that a redirected request must not send to another origin, such as `X-Api-Key`. None by default.
   /// Names are case-insensitive.
   ///
@@ -36,6 +44,7 @@ public struct RedirectRule: Sendable, Hashable {
     var next = rewritten(request, after: head.status, staysAtOrigin: uri.origin == origin)
     next.uri = uri
     next.connectionDemand = nil
+    next.urlTemplate = nil
     next.presentsIdentity = request.presentsIdentity && Self.keepsIdentity(from: origin, to: uri.origin)
     if uri.origin != origin { next.identityChoice = nil }
     guard next.body.isReplayable else {
@@ -85,7 +94,7 @@ public struct RedirectRule: Sendable, Hashable {
   /// for the first origin are removed.
   public func rewritten(_ request: EngineRequest, after status: Int, staysAtOrigin: Bool) -> EngineRequest {
     var next = request
-    if Self.becomesGet(status, request.method) {
+    if becomesGet(status, request.method) {
       next.method = "GET"
       next.body = RequestBody()
       next.bodyCoding = nil
@@ -127,10 +136,11 @@ public struct RedirectRule: Sendable, Hashable {
   ]
 
   // 303 changes the method to GET. 301 and 302 change only POST to GET, as browsers do (RFC 9110 §15.4.2, §15.4.3).
-  private static func becomesGet(_ status: Int, _ method: String) -> Bool {
+  private func becomesGet(_ status: Int, _ method: String) -> Bool {
     switch status {
     case 303: method != "GET" && method != "HEAD"
-    case 301, 302: method == "POST"
+    case 301: method == "POST" && !keepsPostAfter301
+    case 302: method == "POST" && !keepsPostAfter302
     default: false
     }
   }

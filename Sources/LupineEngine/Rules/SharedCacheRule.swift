@@ -41,14 +41,7 @@ extension EngineRequest {
   /// Whether the request bypasses caches, which find responses by URI: it switches protocols, or it may be sent to a different
   /// server than other requests for its URI, because of its settings or its Host field.
   package var bypassesCaches: Bool {
-    let fields = fields
-    for position in fields.indices {
-      switch fields.role(at: position) {
-      // The Host field is sent in place of the URI's host (RFC 9110 §7.2).
-      case .host, .upgrade: return true
-      default: break
-      }
-    }
+    if fields.haveHostOrUpgrade { return true }
     guard let connection = extras?.value.connection else { return false }
     return connection.tls != nil || connection.proxy != nil || !connection.hostOverrides.isEmpty
   }

@@ -44,9 +44,7 @@ final class Inbox: Sendable {
   func refuse(_ command: ShardCommand) {
     switch command {
     case .submit(let submission):
-      var metrics = ExchangeMetrics(start: .now)
-      metrics.end = metrics.start
-      submission.sink.finish(.failure(EngineError(.shutDown, .setup, submission.request.uri.origin)), metrics)
+      submission.refuse(EngineError(.shutDown, .setup, submission.request.uri.origin), now: .now)
     case .count(let completion): completion(PoolCounters())
     case .shutDown(_, _, let completion): completion?()
     case .prewarm(_, _, let completion): completion(0)

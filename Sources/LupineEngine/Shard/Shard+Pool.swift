@@ -71,6 +71,7 @@ extension Shard {
     trace(.connectionClosed(connection: UInt64(connection.id.serial), reason: reason))
     connection.use = .closed
     balance?.end(connection.id)
+    poolObservation?.closed(connection, now: now)
     disarm(connection)
     connection.transport.sendCloseNotify()
   }

@@ -157,10 +157,11 @@ extension Shard {
   ) throws(Failure) {
     let status = head.status
     trace(.headReceived(exchange: exchange.id, status: status))
+    exchange.observation?.receive(status: status, minorVersion: head.minorVersion)
     if status == 417, exchange.isExpecting, exchange.body.isReplayable {
       // RFC 9110 §10.1.1: the request is repeated without the expectation that the server can't meet.
       detach(exchange, connection, notifies: false)
-      return sendAgain(exchange, isExpecting: false)
+      return sendAgain(exchange, isExpecting: false, after: nil)
     }
     exchange.refuseBody()
     let disposition = try exchange.receive(head: head, framing: framing, transferCodings: codings)

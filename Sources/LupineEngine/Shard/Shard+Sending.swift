@@ -28,7 +28,13 @@ extension Shard {
       .requestStarted(
         exchange: exchange.id, connection: UInt64(id.serial), isReused: exchange.metrics.isReusedConnection))
     do {
-      try connection.transport.queue(exchange.headBytes)
+      if let observation = exchange.observation {
+        let head = observation.begin(exchange)
+        exchange.metrics.requestHeadBytes = head.count
+        try connection.transport.queue(head)
+      } else {
+        try connection.transport.queue(exchange.headBytes)
+      }
     } catch {
       return fail(exchange, error)
     }

@@ -7,6 +7,11 @@ extension Shard {
   /// Handles the head of a response that switches protocols (101) or opens a tunnel (2xx to CONNECT).
   func switchProtocols(_ head: ResponseHead, _ exchange: Exchange, _ connection: Connection) throws(Failure) {
     trace(.headReceived(exchange: exchange.id, status: head.status))
+    // The observation ends here, because the other protocol's connection may exist for days.
+    if let observation = exchange.observation {
+      observation.receive(status: head.status, minorVersion: head.minorVersion)
+      observation.end(nil, exchange.request, exchange.metrics, now: now)
+    }
     connection.use = .upgraded(exchange)
     // The connection leaves the pool and its limits, because it may exist for days. It is removed from the table first, because
     // `detach` may immediately reuse its slot.

@@ -62,6 +62,8 @@ final class Shard {
   @exclusivity(unchecked) var buffers = Buffers()
   @exclusivity(unchecked) var backlog = Backlog()
   @exclusivity(unchecked) private var keys: OriginKeys
+  /// The observation of the pool, or nil if the engine's observer doesn't want it.
+  let poolObservation: PoolObservation?
   @exclusivity(unchecked) private var life = Life.running
   /// The time when a graceful shutdown becomes an immediate one, or nil if there is no time limit.
   @exclusivity(unchecked) private var shutdownEnd: Instant?
@@ -83,6 +85,8 @@ final class Shard {
     fetched = now
     var random = SplitMix64(seed: seed)
     pool = PoolState(configuration.pool, random: random.fork())
+    poolObservation = PoolObservation(configuration.observer)
+    if poolObservation != nil { pool.changedOrigins = [] }
     balance = AddressBalance(configuration.resolver, random: random)
   }
 
@@ -120,6 +124,7 @@ final class Shard {
     if case .stopped = life { return nil }
     applyReassignments()
     endTurn()
+    poolObservation?.report(&pool)
     if case .shuttingDown = life, exchanges.isEmpty { stop() }
     return backlog.isEmpty ? deadlines.earliest : now
   }
@@ -236,6 +241,7 @@ final class Shard {
       exchange.connection = nil
       endExchange(exchange, .failure(error))
     }
+    poolObservation?.end()
     backlog.touched = []
     backlog.restarts = []
     inbox.stopAccepting()
@@ -252,10 +258,8 @@ final class Shard {
       trace(.exchangeStarted(exchange: exchange.id, method: exchange.request.method, uri: exchange.request.uri))
       acquire(exchange)
     } catch {
-      var metrics = ExchangeMetrics(start: now)
-      metrics.end = now
       let origin = submission.request.uri.origin
-      submission.sink.finish(.failure(EngineError(error.code, .setup, origin, cause: error.cause)), metrics)
+      submission.refuse(EngineError(error.code, .setup, origin, cause: error.cause), now: now)
     }
   }
 
@@ -300,14 +304,16 @@ final class Shard {
     if ReplayRule.allows(
       error, isIdempotent: exchange.request.isIdempotent, hasReplayableBody: exchange.body.isReplayable)
     {
-      sendAgain(exchange, isExpecting: true)
+      sendAgain(exchange, isExpecting: true, after: error)
     } else {
       endExchange(exchange, .failure(error))
     }
   }
 
   /// Schedules an exchange's request to be sent again in the loop's next iteration. The exchange must have released its connection.
-  func sendAgain(_ exchange: Exchange, isExpecting: Bool) {
+  /// `error` is the error of the previous attempt, or nil if its response asks for another attempt.
+  func sendAgain(_ exchange: Exchange, isExpecting: Bool, after error: EngineError?) {
+    exchange.observation?.restart(after: error, exchange, now: now)
     do {
       try exchange.rewind(isExpecting: isExpecting, inbox: inbox, now: now)
     } catch {
@@ -331,6 +337,7 @@ final class Shard {
     exchange.stream?.liveness.end()
     exchange.metrics.end = now
     trace(.exchangeEnded(exchange: exchange.id, error: result.failure))
+    exchange.observation?.end(result.failure, exchange.request, exchange.metrics, now: now)
     buffers.giveBackHead(exchange.giveUpHeadBuffer())
     exchange.sink.finish(result, exchange.metrics)
   }

@@ -45,7 +45,7 @@ extension Engine {
     }
   }
 
-  private func end(_ channel: ResponseChannel, _ runs: BodyRuns?) async {
+  private nonisolated(nonsending) func end(_ channel: ResponseChannel, _ runs: BodyRuns?) async {
     channel.abandon()
     guard let runs else { return }
     // Until the exchange has ended, the loop may call the body's closure again.

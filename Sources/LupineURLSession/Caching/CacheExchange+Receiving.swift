@@ -80,6 +80,15 @@ extension CacheExchange {
     case (.passOn(let updates, let times), let network, let found)?:
       stores.apply(updates, to: found, of: key)
       return pass(head, times, request, network.invalidationCount)
+    case (.complete(let combination, let index, let times), let network, let found)?:
+      guard case .memory(_, let beginning) = found[index].body else { return .discard }
+      // The stored response's cookies were set when it arrived.
+      var fields = combination.response.fields
+      fields.remove("Set-Cookie")
+      for cookie in head.fields.all("Set-Cookie") { fields.append(name: "Set-Cookie", value: cookie) }
+      return pass(
+        ResponseHead(status: combination.response.status, fields: fields, isContentDecoded: false), times, request,
+        network.invalidationCount, prefix: beginning.data.part(.part(combination.prefix)))
     case (.withhold(let updates, let confirmed), _, let found)?:
       stores.apply(updates, to: found, of: key)
       // If the server fails to prove that it knows the password, the receiver gets the head instead, without the body.
@@ -93,9 +102,11 @@ extension CacheExchange {
     }
   }
 
-  /// Passes the origin's response on to the receiver. `request` is the request as it counts for this response.
+  /// Passes the origin's response on to the receiver. `request` is the request as it counts for this response. `prefix` contains the
+  /// bytes of the body before those that the origin sends.
   private func pass(
-    _ head: ResponseHead, _ times: ExchangeTimes, _ request: CacheRequest, _ invalidationCount: UInt64
+    _ head: ResponseHead, _ times: ExchangeTimes, _ request: CacheRequest, _ invalidationCount: UInt64,
+    prefix: Data = Data()
   ) -> BodyDisposition {
     let (disposition, isTrusted) = receiver?.accept(head) ?? (.discard, true)
     let isWanted = if case .deliver = disposition { true } else { false }
@@ -107,9 +118,11 @@ extension CacheExchange {
     let stored = response.flatMap { response in
       url.map { url in
         PassedResponse(
-          response, to: request, at: url, cache, byteCountMax: storedBytesMax, invalidationCount: invalidationCount)
+          response, to: request, at: url, cache, byteCountMax: storedBytesMax, invalidationCount: invalidationCount,
+          prefix: prefix)
       }
     }
+    if isWanted, !prefix.isEmpty { receiver?.receive(served: prefix) }
     set(NetworkExchange.Passing(stored: stored, isDelivered: isWanted))
     announce(response)
     return response == nil ? disposition : .deliver

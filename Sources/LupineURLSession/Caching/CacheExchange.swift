@@ -36,6 +36,12 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     /// The time limit of the lookup in files, of the wait for another request, or of an unwanted body.
     var deadline: Deadline?
 
+    /// Whether the request that will be sent completes a part of the representation whose bytes are in a file.
+    var completesFile: Bool {
+      guard let index = machine.forwarding?.completed, case .file = found[index].body else { return false }
+      return true
+    }
+
     var hasEnded: Bool { if case .ended = phase { true } else { false } }
   }
 
@@ -119,8 +125,10 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   /// preceding request to the origin, or nil if no request was sent.
   func perform(_ metrics: ExchangeMetrics? = nil, _ event: (inout State) -> CacheMachine.Action?) {
     let performed = state.withLock { state -> (CacheMachine.Action, [FoundResponse], Deadline?)? in
-      guard !state.hasEnded, let action = event(&state) else { return nil }
+      guard !state.hasEnded, var action = event(&state) else { return nil }
       state.phase = .deciding
+      // A loop's thread passes on the bytes of a part that is completed, and must not read them from a file.
+      if state.completesFile, let new = state.machine.decideWithoutStored(now: stores.now) { action = new }
       // Only the file of a response that is served now stays open.
       defer { state.found = state.found.map(\.closed) }
       return (action, state.found, state.deadline.take())

@@ -179,7 +179,12 @@ final class CacheStores: Sendable {
     enum Files { case mayExist, dependOnTime(Int64), known(DiskStore), none }
     let files = diskState.withLock { state -> Files in
       switch state.disk {
-      case .open(let store): !state.unwritten.isEmpty && state.unwritten[key()] != nil ? .mayExist : .known(store)
+      case .open(let store):
+        if !state.unwritten.isEmpty, state.unwritten[key()] != nil {
+          .mayExist
+        } else {
+          store.count > 0 ? .known(store) : .none
+        }
       case .closed: state.capacity > 0 ? .mayExist : .none
       case .unusable(_, let retryTime): state.capacity > 0 ? .dependOnTime(retryTime) : .none
       }
@@ -188,7 +193,7 @@ final class CacheStores: Sendable {
     case .mayExist: true
     case .dependOnTime(let retryTime): isDue(retryTime)
     // Usually there are files of other URIs only. The key is created and hashed only if there are any.
-    case .known(let store): store.count > 0 && store.mayHaveRecords(of: key())
+    case .known(let store): store.mayHaveRecords(of: key())
     case .none: false
     }
   }
@@ -377,9 +382,11 @@ final class CacheStores: Sendable {
 
   /// Removes the stored responses for a URI after a successful unsafe request. Responses to requests for the URI that have already
   /// been sent won't be stored.
-  func invalidate(_ key: CacheKey) {
-    invalidations.add(key)
+  @discardableResult
+  func invalidate(_ key: CacheKey) -> InvalidationLog.Entry {
+    let entry = invalidations.add(key)
     removeAll(for: key)
+    return entry
   }
 
   func removeAll(for key: CacheKey) {
@@ -399,11 +406,6 @@ final class CacheStores: Sendable {
 }
 
 extension StoredResponse {
-  /// Whether this response and `other` answer the same requests, so that the newer one supersedes the older one.
-  fileprivate func isVersion(of other: StoredResponse) -> Bool {
-    partition == other.partition && selectingFields == other.selectingFields
-  }
-
   /// Returns this stored response with the change applied, or nil if the change removes the response.
   fileprivate func changed(by change: StoredUpdate.Change) -> StoredResponse? {
     switch change {

@@ -20,6 +20,12 @@ final class InvalidationLog: Sendable {
     var latest = RecencyList<CacheKey, UInt64>()
     /// The number of the latest invalidation that has been forgotten, or 0.
     var forgotten: UInt64 = 0
+
+    /// Forgets the URI whose latest invalidation is the oldest, if there are more than `countMax`.
+    mutating func trim(_ countMax: Int) {
+      guard latest.count > countMax, let oldest = latest.oldestKey else { return }
+      if let number = latest.remove(oldest) { forgotten = number }
+    }
   }
 
   private let total = Atomic<UInt64>(0)
@@ -28,13 +34,21 @@ final class InvalidationLog: Sendable {
   /// The number of invalidations so far. Read before a request is sent.
   var count: UInt64 { total.load(ordering: .acquiring) }
 
+  /// An invalidation of a URI: its number, and that of the latest invalidation before it that may have concerned the URI.
+  struct Entry: Sendable {
+    let number: UInt64
+    let previous: UInt64
+  }
+
   /// Adds an invalidation of the URI. Must be called before the stored responses are removed.
-  func add(_ key: CacheKey) {
+  @discardableResult
+  func add(_ key: CacheKey) -> Entry {
     state.withLock { state in
+      let previous = state.latest[key] ?? state.forgotten
       let number = total.add(1, ordering: .acquiringAndReleasing).newValue
+      defer { state.trim(Self.invalidatedURIsMax) }
       state.latest.insert(number, for: key, byteCount: 0)
-      guard state.latest.count > Self.invalidatedURIsMax, let oldest = state.latest.oldestKey else { return }
-      if let forgotten = state.latest.remove(oldest) { state.forgotten = forgotten }
+      return Entry(number: number, previous: previous)
     }
   }
 

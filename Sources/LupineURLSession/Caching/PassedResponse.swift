@@ -16,7 +16,7 @@ final class PassedResponse: Sendable {
   static let unwantedMillisecondsMax = 1_000
 
   private struct State {
-    var body = Data()
+    var body: Data
     /// The maximum size of the body in bytes.
     var byteCountMax: Int
     var isWanted = true
@@ -38,16 +38,17 @@ final class PassedResponse: Sendable {
   ///   - cache: The session's cache, which stores the response.
   ///   - byteCountMax: The maximum size, in bytes, of a body that is stored.
   ///   - invalidationCount: The number of invalidations in the cache's log when the request was sent.
+  ///   - prefix: The bytes of the body that are stored already.
   init(
     _ response: StoredResponse, to request: CacheRequest, at url: URL, _ cache: SessionCache, byteCountMax: Int,
-    invalidationCount: UInt64
+    invalidationCount: UInt64, prefix: Data = Data()
   ) {
     self.response = response
     self.request = request
     self.url = url
     self.cache = cache
     self.invalidationCount = invalidationCount
-    state = Mutex(State(byteCountMax: byteCountMax))
+    state = Mutex(State(body: prefix, byteCountMax: byteCountMax))
   }
 
   /// Whether the task accepts the body.
@@ -96,13 +97,7 @@ extension StoredResponse {
   /// Whether the stored response is a redirect (a status code of 300 to 399). Callers rarely want the body of a redirect.
   var isRedirect: Bool { (300..<400).contains(status) }
 
-  /// Whether it is useful to store this response. False for an error response without an explicit freshness lifetime. The cache
-  /// would serve such a response only to requests that accept a stored response of any age, whose callers want a successful
-  /// response.
-  var isWorthStoring: Bool {
-    switch lifetime {
-    case .maxAge(let seconds), .expires(let seconds): status < 400 || seconds > 0
-    case .heuristic, .invalid, .unknown: status < 400
-    }
-  }
+  /// Whether it is useful to store this response. False for an error response that isn't fresh for any time. The cache would serve
+  /// such a response only to requests that accept a stored response of any age, whose callers want a successful response.
+  var isWorthStoring: Bool { status < 400 || lifetime.seconds > 0 }
 }

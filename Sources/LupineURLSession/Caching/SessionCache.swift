@@ -155,7 +155,7 @@ final class SessionCache: Sendable {
   ) -> StoredResponse? {
     let decision = StoreDecision(
       request, status: head.status, fields: head.fields, times: times,
-      bodyForm: head.isContentDecoded ? .decoded : .received)
+      bodyForm: head.isContentDecoded ? .decoded : .received, storesParts: true)
     if case .store(let response) = decision, isWanted, response.isWorthStoring {
       let isUseful = isDecidedLater && !response.isRedirect || response.isReusable(under: request.policy)
       if isUseful, head.fields.announcedByteCount <= byteCountMax { return response }
@@ -172,13 +172,16 @@ final class SessionCache: Sendable {
   }
 
   /// Removes the stored responses that a response to an unsafe method invalidates (RFC 9111 §4.4), in all partitions. Responses to
-  /// requests for these URIs that are in flight won't be stored.
-  func invalidate(after head: ResponseHead, to request: EngineRequest) {
-    guard !Invalidation.isSafe(request.method) else { return }
+  /// requests for these URIs that are in flight won't be stored. Returns the invalidation of the request's own URI, or nil if there
+  /// is none.
+  @discardableResult
+  func invalidate(after head: ResponseHead, to request: EngineRequest) -> InvalidationLog.Entry? {
+    guard !Invalidation.isSafe(request.method) else { return nil }
     let targets = Invalidation.targets(
       of: CacheRequest(method: request.method, uri: request.uri, fields: request.fields, session: name),
       status: head.status, fields: head.fields)
-    for target in targets { stores.invalidate(target.cacheKey) }
+    // The request's own URI is the first.
+    return targets.map { target in stores.invalidate(target.cacheKey) }.first
   }
 
   // MARK: Requests in flight

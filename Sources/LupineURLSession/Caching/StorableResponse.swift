@@ -97,13 +97,39 @@ final class StorableResponse: Sendable {
     if isCollapsible {
       cache.note(request.uri.cacheKey, isShared: request.isServed(by: stored, now: cache.stores.now))
     }
-    if isDecided || stored.isReusable(under: request.policy) {
+    if stored.isPartial, stored.part == nil {
+      // The body isn't as long as the Content-Range says, so that nobody knows which bytes it contains.
+      lead?.end(.failed)
+    } else if isDecided || stored.isReusable(under: request.policy) {
+      let (content, stored) = combined(content, stored)
       cache.stores.store(content, as: stored, to: request)
       // The unsafe request may have succeeded after the check, and before the response was in the store.
       if isInvalidated { cache.stores.removeAll(for: request.uri.cacheKey) }
     } else {
       cache.stores.removeSuperseded(by: stored, to: request)
     }
+  }
+}
+
+extension StorableResponse {
+  /// Combines a 206 with the responses in memory that have other bytes of the same version of the representation. Returns any other
+  /// response as it is.
+  private func combined(_ content: CachedURLResponse, _ stored: StoredResponse) -> (CachedURLResponse, StoredResponse) {
+    guard stored.isPartial, let url = content.response.url else { return (content, stored) }
+    var (body, combined, policy) = (content.data, stored, content.storagePolicy)
+    for other in cache.stores.foundInMemory(request.uri.cacheKey) {
+      guard case .memory(_, let older) = other.body, let combination = combined.combined(with: other.response),
+        combination.response.bodyByteCount <= UInt64(cache.stores.responseBytesMax)
+      else { continue }
+      body = older.data.part(.part(combination.prefix)) + body + older.data.part(.part(combination.suffix))
+      combined = combination.response
+      if older.storagePolicy != .allowed { policy = older.storagePolicy }
+      // Nothing is missing anymore.
+      guard combined.isPartial else { break }
+    }
+    let new = CachedURLResponse(
+      response: HTTPURLResponse(url: url, combined), data: body, userInfo: content.userInfo, storagePolicy: policy)
+    return (new, combined)
   }
 }
 

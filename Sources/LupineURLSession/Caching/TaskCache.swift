@@ -24,22 +24,25 @@ final class TaskCache: Sendable {
   enum Answer {
     /// The request must be sent to the engine: it bypasses the cache, or no response for its URL is stored.
     case send
-    /// This stored response answers the request. Its body is complete, and no request is sent.
-    case serve(ResponseHead, Data, ExchangeMetrics)
+    /// This stored response, which the task has requested at this time, answers the request. Its body is complete, and no request
+    /// is sent.
+    case serve(ResponseHead, Data, requestedAt: Instant)
     /// This exchange answers the request, with a stored response or the origin's.
     case exchange(CacheExchange)
   }
 
-  /// A request that was sent to the origin without a ``CacheExchange``, because no response for its URL was stored.
+  /// A request that was sent to the origin without a ``CacheExchange``, because no response for its URL was stored, or because it is
+  /// a POST.
   private struct SentRequest {
     let request: EngineRequest
+    let isPost: Bool
     let policy: URLRequest.CachePolicy
     /// The number of the session's Digest authentication that has computed the request's proof, or nil.
     let digest: UInt64?
     /// The time when the request was sent, in seconds since 1970.
     let time: Int64
     /// The number of invalidations in the cache's log when the request was sent.
-    let invalidationCount: UInt64
+    var invalidationCount: UInt64
     /// The number of responses that the cache had stored when the request was sent.
     let storedCount: Int
     /// Whether the receive window is large enough for a body that the task doesn't accept. The task doesn't extend it.
@@ -49,6 +52,8 @@ final class TaskCache: Sendable {
 
     /// Whether the request's policy accepts a stored response of any age. Then any response is worth storing.
     var acceptsAnyAge: Bool { policy == .returnCacheDataElseLoad || policy == .returnCacheDataDontLoad }
+    /// Whether the request's method is GET. The cache stores no responses to HEAD.
+    var isGET: Bool { request.method == "GET" }
   }
 
   private struct State {
@@ -87,25 +92,37 @@ final class TaskCache: Sendable {
   /// Records that the task receives an origin's response, and removes the stored responses that it invalidates. Discards the task's
   /// previous response if that hasn't been stored.
   func begin(_ head: ResponseHead, to request: () -> EngineRequest) {
-    // A request that was sent without an exchange has a safe method.
-    if !begin(isServed: false) { session.invalidate(after: head, to: request()) }
+    let isPost = begin(isServed: false)
+    // A GET or HEAD request that was sent without an exchange invalidates nothing.
+    if isPost == false { return }
+    let entry = session.invalidate(after: head, to: request())
+    guard isPost == true else { return }
+    state.withLock { state in
+      guard let count = state.sent?.invalidationCount, let entry, entry.previous <= count else {
+        // Another unsafe request has changed the resource in the meantime, or this one has failed.
+        state.sent = nil
+        return
+      }
+      // The response to this POST may be stored although the POST has invalidated its own URI.
+      state.sent?.invalidationCount = entry.number
+    }
   }
 
-  /// Begins a new response. Returns whether it responds to a request that was sent without an exchange.
+  /// Begins a new response. Returns whether it responds to a POST that was noted, or nil if its request wasn't noted.
   @discardableResult
-  private func begin(isServed: Bool) -> Bool {
-    let (old, isSent) = state.withLock { state in
+  private func begin(isServed: Bool) -> Bool? {
+    let (old, isPost) = state.withLock { state in
       state.isServed = isServed
-      return (state.storable.take(), state.sent != nil)
+      return (state.storable.take(), state.sent?.isPost)
     }
     // The previous response is released outside the lock, because its release may wake requests that wait for it.
     _ = old
-    return isSent
+    return isPost
   }
 
   func keep(_ storable: StorableResponse) { state.withLock { $0.storable = storable } }
 
-  /// Called before the task sends a request. Stores the previous response if it is a redirect, and forgets it otherwise.
+  /// Called before the task sends another request. Stores the previous response if it is a redirect, and forgets it otherwise.
   func prepareForRequest() {
     let storable = state.withLock { state in
       (state.sent, state.incoming, state.discarding) = (nil, nil, nil)
@@ -131,38 +148,62 @@ final class TaskCache: Sendable {
 
   // MARK: Sending
 
-  /// Returns the answer to a request that the task is about to send. `digest` is the number of the session's Digest authentication
-  /// that has computed the request's proof, or nil.
+  /// Returns the answer to a request that the task is about to send.
+  ///
+  /// - Parameters:
+  ///   - request: The request with all fields that the engine sends.
+  ///   - policy: The cache policy that the caller has set, or nil for the session's.
+  ///   - urlRequest: The request as the task's user sees it.
+  ///   - digest: The number of the session's Digest authentication that has computed the request's proof, or nil.
   func answer(
-    to request: EngineRequest, from urlRequest: URLRequest, digest: UInt64?, through client: EngineClient,
-    windowBytes: Int, receiver: any CacheReceiver
+    to request: EngineRequest, policy: URLRequest.CachePolicy?, from urlRequest: () -> URLRequest, digest: UInt64?,
+    through client: EngineClient, windowBytes: Int, receiver: any CacheReceiver
   ) -> Answer {
-    guard scope == .requests, request.method == "GET" || request.method == "HEAD", request.body.isEmpty,
-      !request.bypassesCaches
-    else { return .send }
-    let policy = urlRequest.explicitCachePolicy ?? client.settings.cachePolicy
+    guard scope == .requests, !request.bypassesCaches else { return .send }
+    let stores = stores
+    let policy = policy ?? client.settings.cachePolicy
+    let isSafe = request.method == "GET" || request.method == "HEAD"
+    guard isSafe, request.body.isEmpty else {
+      // The response to a POST may be the representation that answers later GET requests (RFC 9110 §9.3.3).
+      guard request.method == "POST" else { return .send }
+      var head = request
+      // Only the head of the request matters for its response, and its body may be large.
+      head.body = RequestBody()
+      note(head, isPost: true, policy, digest, windowBytes)
+      return .send
+    }
     // Cache-Control may demand a stored response (only-if-cached).
     let mayBeSent = policy != .returnCacheDataDontLoad && !request.fields.contains("Cache-Control")
     guard !mayBeSent || stores.mayHaveResponses(of: request.uri.cacheKey) else {
-      let sent = SentRequest(
-        request: request, policy: policy, digest: digest, time: stores.now,
-        invalidationCount: stores.invalidations.count,
-        storedCount: stores.storedCount,
-        readsUnwantedBodies: !isStreamed && windowBytes > PassedResponse.unwantedBytesMax)
-      state.withLock { $0.sent = sent }
+      note(request, policy, digest, windowBytes)
       return .send
     }
     let start = Instant.now
-    let cached = cacheRequest(request, policy, digest, from: urlRequest, client)
+    let urlRequest = urlRequest()
+    var cached = cacheRequest(request, policy, digest, from: urlRequest, client)
+    // The stored beginning of a body is delivered at once, as that of a complete stored body is if it isn't streamed.
+    cached.completesParts = !isStreamed
     // A streamed body is delivered within the receive window.
     if !isStreamed, let (head, body) = session.responseInMemory(to: cached) {
-      let metrics = ExchangeMetrics(cachedResponseRequestedAt: start, servedAt: .now, bodyBytes: UInt64(body.count))
-      return .serve(head, body, metrics)
+      return .serve(head, body, requestedAt: start)
     }
     return .exchange(
       CacheExchange(
         cached, request, url: urlRequest.url, cache: session, upstream: client, windowBytes: windowBytes,
         isStreamed: isStreamed, receiver: receiver))
+  }
+
+  /// Notes a request that is sent without an exchange.
+  private func note(
+    _ request: EngineRequest, isPost: Bool = false, _ policy: URLRequest.CachePolicy, _ digest: UInt64?,
+    _ windowBytes: Int
+  ) {
+    let sent = SentRequest(
+      request: request, isPost: isPost, policy: policy, digest: digest, time: stores.now,
+      invalidationCount: stores.invalidations.count,
+      storedCount: stores.storedCount,
+      readsUnwantedBodies: !isStreamed && windowBytes > PassedResponse.unwantedBytesMax)
+    state.withLock { $0.sent = sent }
   }
 
   private func cacheRequest(
@@ -187,17 +228,21 @@ final class TaskCache: Sendable {
   func receive(_ head: ResponseHead, isStorable: Bool, to urlRequest: () -> URLRequest, of client: EngineClient) {
     let isReusable = isStorable && head.fields.mayAllowReuse
     let storable = state.withLock { state -> SentRequest? in
-      guard let sent = state.sent else { return nil }
-      guard isStorable, sent.request.method == "GET" else {
+      // Reads single properties, because a copy of the sent request would be retained for each response.
+      guard let storedCount = state.sent?.storedCount else { return nil }
+      let mayBeStored = state.sent?.isPost == true ? isReusable && head.isLocated : state.sent?.isGET == true
+      guard isStorable, mayBeStored else {
         state.sent = nil
         return nil
       }
       // A concurrent request may have stored a response, which this one outdates.
-      guard isReusable || collectsForDecision || sent.acceptsAnyAge || stores.storedCount != sent.storedCount else {
+      guard
+        isReusable || collectsForDecision || state.sent?.acceptsAnyAge == true || stores.storedCount != storedCount
+      else {
         state.sent?.isUndecided = true
         return nil
       }
-      return sent
+      return state.sent
     }
     guard let sent = storable else { return }
     let isNeeded =
@@ -295,4 +340,9 @@ final class TaskCache: Sendable {
         nil, isCollapsible: false, invalidationCount: sent.invalidationCount)
     }
   }
+}
+
+extension ResponseHead {
+  /// Whether the response names a URI of which it is the representation.
+  fileprivate var isLocated: Bool { fields.contains("Content-Location") }
 }

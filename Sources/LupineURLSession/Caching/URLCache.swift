@@ -148,10 +148,10 @@ open class URLCache: NSObject, @unchecked Sendable {
   ///
   /// The response must have been stored for the same URL (ignoring the fragment), and for the same values of the request fields
   /// that its `Vary` field names. Responses that a session has requested with credentials, or that set its cookies, aren't returned,
-  /// because they belong to only one session. Nor are those that depend on a session's own trust in servers or its own route.
+  /// because they belong to only one session. Nor are parts of a representation (206), and those that depend on a session's own trust in servers or its own route.
   open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
     guard let key = RequestKey(request) else { return nil }
-    let found = stores.foundInMemory(key.cacheKey)
+    let found = stores.foundInMemory(key.cacheKey).filter { !$0.response.isPartial }
     if let index = key.request.selection(among: found.map(\.response)),
       case .memory(let id, let cached) = found[index].body
     {
@@ -159,7 +159,7 @@ open class URLCache: NSObject, @unchecked Sendable {
       return cached
     }
     return stores.waitForFiles {
-      let found = stores.found(key.cacheKey)
+      let found = stores.found(key.cacheKey).filter { !$0.response.isPartial }
       guard let index = key.request.selection(among: found.map(\.response)) else { return nil }
       switch found[index].body {
       case .memory(_, let cached): return cached

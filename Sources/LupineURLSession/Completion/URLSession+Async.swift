@@ -15,14 +15,14 @@ extension URLSession {
   ///     metrics.
   /// - Returns: The body and the response's head. A status code of 400 or above doesn't throw an error.
   /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was canceled, or the error of a ``URLProtocol``.
-  public func data(
+  public nonisolated(nonsending) func data(
     for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
     try await value(delegate) { self.dataTask(with: request, completionHandler: $0) }
   }
 
   /// Sends a GET request for a URL, and returns the response with its whole body. See ``data(for:delegate:)``.
-  public func data(
+  public nonisolated(nonsending) func data(
     from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
     try await data(for: URLRequest(url: url), delegate: delegate)
@@ -36,7 +36,7 @@ extension URLSession {
   ///   - delegate: The delegate of the session task for this request.
   /// - Returns: The body and the response's head, as for ``data(for:delegate:)``.
   /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was canceled, or the error of a ``URLProtocol``.
-  public func upload(
+  public nonisolated(nonsending) func upload(
     for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
     try await value(delegate) { self.uploadTask(with: request, from: bodyData, completionHandler: $0) }
@@ -50,7 +50,7 @@ extension URLSession {
   ///   - delegate: The delegate of the session task for this request.
   /// - Returns: The body and the response's head, as for ``data(for:delegate:)``.
   /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was canceled, or the error of a ``URLProtocol``.
-  public func upload(
+  public nonisolated(nonsending) func upload(
     for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
     try await value(delegate) { self.uploadTask(with: request, fromFile: fileURL, completionHandler: $0) }
@@ -63,14 +63,14 @@ extension URLSession {
   ///   - delegate: The delegate of the session task for this request.
   /// - Returns: The URL of the file, and the response's head. A status code of 400 or above doesn't throw an error.
   /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was canceled, or the error of a ``URLProtocol``.
-  public func download(
+  public nonisolated(nonsending) func download(
     for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (URL, URLResponse) {
     try await value(delegate) { self.collect(self.downloadTask(with: request), keepsFile: true, $0) }
   }
 
   /// Downloads the resource at a URL to a temporary file. See ``download(for:delegate:)``.
-  public func download(
+  public nonisolated(nonsending) func download(
     from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (URL, URLResponse) {
     try await download(for: URLRequest(url: url), delegate: delegate)
@@ -78,7 +78,7 @@ extension URLSession {
 
   /// Resumes a stopped download, and writes it to a temporary file. See ``downloadTask(withResumeData:)`` and
   /// ``download(for:delegate:)``.
-  public func download(
+  public nonisolated(nonsending) func download(
     resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (URL, URLResponse) {
     try await value(delegate) { self.collect(self.downloadTask(withResumeData: resumeData), keepsFile: true, $0) }
@@ -86,7 +86,7 @@ extension URLSession {
 
   /// Starts the session task that `make` creates, and returns the values that the task's completion handler receives. Cancels the
   /// session task if the awaiting Swift task is canceled.
-  private func value<Value: Sendable>(
+  private nonisolated(nonsending) func value<Value: Sendable>(
     _ delegate: (any URLSessionTaskDelegate)?,
     _ make: (@escaping @Sendable (Value?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
   ) async throws -> (Value, URLResponse) {

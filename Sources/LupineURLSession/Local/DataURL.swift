@@ -80,18 +80,9 @@ struct DataURL: Equatable {
   }
 
   private static func takeQuoted(_ rest: inout Bytes) throws(DataURLError) -> [UInt8] {
-    rest.removeFirst()
-    var value: [UInt8] = []
-    while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "\"") { return value }
-      guard byte == UInt8(ascii: "\\") else {
-        value.append(byte)
-        continue
-      }
-      guard let escaped = rest.popFirst() else { break }
-      value.append(escaped)
-    }
-    throw .malformedMediaType
+    let (value, isClosed) = FieldList.takeQuoted(&rest)
+    guard isClosed else { throw .malformedMediaType }
+    return value
   }
 
   // MARK: The content

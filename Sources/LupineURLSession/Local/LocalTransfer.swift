@@ -12,8 +12,6 @@ import Synchronization
 final class LocalTransfer: TaskTransfer {
   private enum Phase {
     case unopened
-    /// The observer has received the response's head, and is deciding whether to accept the content.
-    case deciding
     case reading
     /// The transfer delivers no more content. It has delivered the entire content (nil), has failed with this error, or was
     /// canceled.
@@ -29,8 +27,9 @@ final class LocalTransfer: TaskTransfer {
   private struct State {
     var observer: (any TransferObserver)?
     var phase = Phase.unopened
-    /// Whether the transfer is performing a step: opening the content, reading and delivering a piece, or ending.
-    var isBusy = false
+    /// The progress of the current step: opening the content, reading and delivering a piece, or ending. After the first, the observer
+    /// is asked whether it accepts the content.
+    var turn = DeliveryTurn.free
     var demand = TransferDemand()
     /// The number of bytes that the transfer may deliver before the receive window is extended. Nil if the transfer has no receive
     /// window: then it reads each piece when the observer has returned from the previous one.
@@ -107,8 +106,8 @@ final class LocalTransfer: TaskTransfer {
   /// deciding whether to accept the content, and while the receive window is exhausted.
   private func advance() {
     let step = state.withLock { state -> Step? in
-      guard !state.isBusy, state.delivered.hasStarted, let step = nextStep(state) else { return nil }
-      state.isBusy = true
+      guard !state.turn.isStepping, state.delivered.hasStarted, let step = nextStep(state) else { return nil }
+      state.turn.begin()
       return step
     }
     switch step {
@@ -121,9 +120,9 @@ final class LocalTransfer: TaskTransfer {
 
   private func nextStep(_ state: State) -> Step? {
     if state.demand.isCanceled { return .end }
+    if state.turn.isAsked { return nil }
     switch state.phase {
     case .ended: return .end
-    case .deciding: return nil
     case .unopened: return state.demand.isSuspended ? nil : .open
     case .reading:
       guard !state.demand.isSuspended else { return nil }
@@ -139,7 +138,7 @@ final class LocalTransfer: TaskTransfer {
   private func endStep(_ change: (inout State) -> Void = { _ in }) {
     state.withLock { state in
       if !state.demand.isCanceled { change(&state) }
-      state.isBusy = false
+      state.turn.end()
     }
     advance()
   }
@@ -180,12 +179,13 @@ final class LocalTransfer: TaskTransfer {
     }
     guard let observer, observer.decidesOnResponse else { return endStep { $0.phase = .reading } }
     // The step ends before the observer decides, so that a cancellation doesn't have to wait for the decision.
-    endStep { $0.phase = .deciding }
+    endStep { state in
+      state.phase = .reading
+      state.turn.ask()
+    }
     observer.transfer(didReceive: response) { isWanted in
       self.state.withLock { state in
-        // Only the observer's first decision has an effect.
-        guard case .deciding = state.phase else { return }
-        state.phase = isWanted ? .reading : .ended(URLError(.cancelled))
+        if state.turn.answered(), !isWanted { state.phase = .ended(URLError(.cancelled)) }
       }
       self.advance()
     }

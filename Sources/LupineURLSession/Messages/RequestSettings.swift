@@ -27,6 +27,11 @@ public struct RequestSettings: Hashable, Sendable {
   /// The request's priority among the requests that wait for a connection, from 0 to 1. The ``URLSessionTask/priority`` of the
   /// task, if set, takes precedence.
   public var priority: Float?
+  /// The template of the URL's path, such as `/users/{id}`, under which LupineObservability groups requests to many URLs in spans
+  /// and metrics (see <doc:Observability>). Redirected requests have none, nor have background transfers in a later process.
+  ///
+  /// A template must not contain values that identify users or are secret. Use only a limited number of different templates.
+  public var urlTemplate: String?
   /// The TLS settings for the request's connection. The session's server trust evaluation applies as well.
   public var tls: TLSConfiguration?
   /// The proxy settings for the request. With `ProxySettings.none`, the client sends the request directly to the origin.

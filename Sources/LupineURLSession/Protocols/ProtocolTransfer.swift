@@ -47,10 +47,9 @@ final class ProtocolTransfer: TaskTransfer {
     var awaitsResponse = true
     /// The parts of the body that the URL protocol has reported before the response. They are delivered after the response.
     var earlyParts: [Data] = []
-    /// Whether an event is being delivered to the task, or its delivery has been scheduled.
-    var isDelivering = false
-    /// Whether the transfer waits for the task's answer to an event, such as a redirect.
-    var isWaiting = false
+    /// The progress of the delivery of one event, and of the task's answer to it. A step is an event that is being delivered to the
+    /// task, or whose delivery has been scheduled.
+    var turn = DeliveryTurn.free
     var demand = TransferDemand()
     var delivered = DeliveredResponse()
     var failure: (any Error)?
@@ -62,7 +61,7 @@ final class ProtocolTransfer: TaskTransfer {
     mutating func takeEvent() -> Event? {
       if isOver { return nil }
       if demand.isCanceled { return .end(URLError(.cancelled)) }
-      guard !demand.isSuspended, !isWaiting, !events.isEmpty else { return nil }
+      guard !demand.isSuspended, !turn.isAsked, !events.isEmpty else { return nil }
       return events.removeFirst()
     }
   }
@@ -222,14 +221,14 @@ final class ProtocolTransfer: TaskTransfer {
   /// Delivers the next event to the task, unless another event is being delivered or the next event must wait.
   private func advance() {
     let event = state.withLock { state -> Event? in
-      guard !state.isDelivering, let event = state.takeEvent() else { return nil }
-      state.isDelivering = true
+      guard !state.turn.isStepping, let event = state.takeEvent() else { return nil }
+      state.turn.begin()
       return event
     }
     guard let event else { return }
     delivery.perform {
       self.deliver(event)
-      self.state.withLock { $0.isDelivering = false }
+      self.state.withLock { $0.turn.end() }
       self.advance()
     }
   }
@@ -260,7 +259,7 @@ final class ProtocolTransfer: TaskTransfer {
       return true
     }
     guard isFirst, task.decidesOnResponse else { return false }
-    state.withLock { $0.isWaiting = true }
+    state.withLock { $0.turn.ask() }
     task.transfer(didReceive: response) { isWanted in
       self.answer { if !isWanted { $0.demand.cancel() } }
     }
@@ -271,9 +270,7 @@ final class ProtocolTransfer: TaskTransfer {
   /// answer to an event has an effect.
   private func answer(_ change: (inout State) -> Void) {
     state.withLock { state in
-      guard state.isWaiting else { return }
-      state.isWaiting = false
-      change(&state)
+      if state.turn.answered() { change(&state) }
     }
     advance()
   }
@@ -287,24 +284,25 @@ final class ProtocolTransfer: TaskTransfer {
     else { return complete(URLError(.badServerResponse)) }
     var redirect = redirect
     redirect.request = task.redirectRule.limited(redirect.request, after: sent)
-    state.withLock { $0.isWaiting = true }
+    state.withLock { $0.turn.ask() }
     task.transfer(isRedirectedTo: redirect.request, by: head) { [redirect] chosen in
       self.delivery.perform { self.follow(chosen, redirect, head) }
     }
   }
 
   /// Continues with the request that the task has chosen after a redirect. If the task has chosen none, delivers the redirect's
-  /// response instead. Until the state is consistent again, the transfer counts as waiting, so that no other event is delivered.
+  /// response instead. The question counts as unanswered until the
+  /// state is consistent again, so that no other event is delivered.
   private func follow(_ chosen: URLRequest?, _ redirect: Redirect, _ head: HTTPURLResponse) {
     let (answered, sent) = state.withLock { state -> (URLSessionTask?, URLRequest) in
-      guard state.isWaiting, !state.demand.isCanceled else { return (nil, state.request) }
+      guard state.turn.isAsked, !state.demand.isCanceled else { return (nil, state.request) }
       return (state.task, state.request)
     }
     guard let task = answered else { return }
     guard let chosen else {
       // This end also makes the session ignore all later reports of the URL protocol.
       state.withLock { ($0.events, $0.earlyParts) = ([.body(redirect.body), .end(nil)], []) }
-      if !present(head, to: task) { state.withLock { $0.isWaiting = false } }
+      if !present(head, to: task) { state.withLock { _ = $0.turn.answered() } }
       return advance()
     }
     let proposal = redirect.proposal(after: history.httpURL(before: sent), task.redirectRule)
@@ -314,7 +312,8 @@ final class ProtocolTransfer: TaskTransfer {
       let next = try task.makeTransfer(afterRedirectTo: limited, from: sent, history)
       let demand = state.withLock { state in
         state.phase = .redirected(next)
-        (state.task, state.events, state.earlyParts, state.isWaiting) = (nil, [], [], false)
+        (state.task, state.events, state.earlyParts) = (nil, [], [])
+        _ = state.turn.answered()
         return state.demand
       }
       stop()
@@ -327,7 +326,7 @@ final class ProtocolTransfer: TaskTransfer {
   }
 
   private func ask(_ challenge: URLAuthenticationChallenge, of task: URLSessionTask) {
-    state.withLock { $0.isWaiting = true }
+    state.withLock { $0.turn.ask() }
     task.ask(challenge) { disposition, credential in
       self.answer { _ in }
       guard let sender = challenge.sender else { return }

@@ -15,8 +15,13 @@ extension EngineClient {
         for: CookieSource(request.uri), at: request.uri.foundationURL, joining: request.fields.valueBytes("Cookie"))
     else { return }
     // The cookies are sent in a single field, regardless of their number (RFC 6265bis §5.8.1).
-    request.fields.remove("Cookie")
-    request.fields.append(name: "Cookie", valueBytes: field)
+    Self.replaceCookies(in: &request.fields, by: field)
+  }
+
+  // A function, because each access to the fields of a request has a price.
+  private static func replaceCookies(in fields: inout Fields, by value: [UInt8]) {
+    fields.remove("Cookie")
+    fields.append(name: "Cookie", valueBytes: value)
   }
 
   /// Returns whether the response sets cookies and the session stores them.

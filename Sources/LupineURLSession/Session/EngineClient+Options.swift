@@ -11,6 +11,7 @@ extension EngineClient {
     if let timeouts = own.timeouts { request.timeouts = timeouts }
     if let bodyBytesMax = own.bodyBytesMax { request.bodyBytesMax = bodyBytesMax }
     if let priority = own.priority { request.priority = priority }
+    request.urlTemplate = own.urlTemplate
   }
 }
 

@@ -9,6 +9,8 @@ import Synchronization
 /// a request.
 package final class EngineClient: CacheUpstream, Sendable {
   let settings: URLSessionConfiguration.Snapshot
+  /// The observer of the session's engine, or nil if there is none.
+  let observer: (any EngineObserver)?
   /// The authentication state that all tasks of the session share.
   let authentication = SessionAuthentication()
   /// The credentials that tasks may send without asking the delegate.
@@ -56,6 +58,7 @@ package final class EngineClient: CacheUpstream, Sendable {
       settings.engine.pool.connectionsPerOriginMax = 1
     }
     self.settings = settings
+    observer = settings.engine.observer
     self.iterations = iterations
     knownCredentials = KnownCredentials(settings.credentialStorage)
     let isIsolated = settings.engine.hasOwnTrustOrRoute
@@ -65,7 +68,7 @@ package final class EngineClient: CacheUpstream, Sendable {
     sessionFields = fields
     connection = settings.network.connectionSettings(nil)
     hasConnection = connection != nil
-    timeouts = settings.timeouts(everyPhase: settings.timeoutIntervalForRequest)
+    timeouts = settings.requestTimeouts
   }
 
   /// The value of the Accept-Encoding field: the content codings that the engine decodes, in order of preference. The weights
@@ -340,6 +343,13 @@ package final class EngineClient: CacheUpstream, Sendable {
 }
 
 extension URLSessionConfiguration.Snapshot {
+  /// The time limits of a request that has none.
+  fileprivate var requestTimeouts: Timeouts {
+    guard var own = timeouts else { return timeouts(everyPhase: timeoutIntervalForRequest) }
+    if let limit = Duration(timeout: timeoutIntervalForResource) { own.total = min(own.total ?? limit, limit) }
+    return own
+  }
+
   fileprivate func timeouts(everyPhase interval: TimeInterval) -> Timeouts {
     Timeouts(everyPhase: Duration(timeout: interval), total: Duration(timeout: timeoutIntervalForResource))
   }

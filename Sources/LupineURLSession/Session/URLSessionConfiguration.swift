@@ -23,6 +23,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   struct Snapshot: Sendable {
     /// The timeout, in seconds, for requests that don't set one: 60 by default, as in Foundation.
     var timeoutIntervalForRequest: TimeInterval = URLRequest.timeoutIntervalDefault
+    /// The time limits of the phases of requests that don't set any. Nil if `timeoutIntervalForRequest` limits each phase.
+    var timeouts: Timeouts?
     /// The time limit of a whole task, in seconds: 7 days by default, as in Foundation.
     var timeoutIntervalForResource: TimeInterval = 7 * 24 * 60 * 60
     /// The session's cache of responses: the shared cache, another cache, or none.
@@ -122,6 +124,15 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   open var timeoutIntervalForRequest: TimeInterval {
     get { snapshot.timeoutIntervalForRequest }
     set { state.withLock { $0.timeoutIntervalForRequest = newValue } }
+  }
+
+  /// A time limit for each phase of a request, such as connecting. Nil by default. Foundation doesn't have this property.
+  ///
+  /// If set, these limits replace ``timeoutIntervalForRequest`` for requests that have neither a ``URLRequest/timeoutInterval`` nor
+  /// `lupine.timeouts`. ``timeoutIntervalForResource`` still limits the whole task.
+  open var timeouts: Timeouts? {
+    get { snapshot.timeouts }
+    set { state.withLock { $0.timeouts = newValue } }
   }
 
   /// The cache for the responses to data tasks. ``URLCache/shared`` by default, or a separate cache in memory in an ``ephemeral``

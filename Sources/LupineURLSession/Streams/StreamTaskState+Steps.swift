@@ -5,7 +5,7 @@ import Foundation
 extension StreamTaskState {
   /// Performs the operations that can be performed now.
   mutating func advance() -> [Action] {
-    guard case .open = life, !isSuspended, !isSecuring else { return [] }
+    guard case .open = life, !demand.isSuspended, !isSecuring else { return [] }
     var actions: [Action] = []
     while case .open = life, !isSecuring {
       guard advanceReads(&actions) || advanceWrites(&actions) || advanceBarrier(&actions) else { break }
@@ -152,7 +152,7 @@ extension StreamTaskState {
   // MARK: Time limits
 
   func startTimer(_ id: OperationID, _ timeout: TimeInterval) -> [Action] {
-    guard timeout > 0, timeout.isFinite, !isSuspended else { return [] }
+    guard timeout > 0, timeout.isFinite, !demand.isSuspended else { return [] }
     if case .unstarted = life { return [] }
     return [.startTimer(Timer(operation: id, run: run), timeout)]
   }

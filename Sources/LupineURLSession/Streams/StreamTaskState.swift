@@ -121,7 +121,7 @@ struct StreamTaskState {
   var fedByteCount: UInt64 = 0
   /// The number of bytes that the kernel has accepted.
   var sentByteCount: UInt64 = 0
-  var isSuspended = false
+  var demand = TransferDemand()
   /// Whether a TLS handshake is in progress.
   var isSecuring = false
   /// Whether a TLS handshake is complete.
@@ -203,10 +203,10 @@ struct StreamTaskState {
     return [.connect] + startTimers()
   }
 
-  mutating func setSuspended(_ isSuspended: Bool) -> [Action] {
+  mutating func setSuspended(_ isSuspended: Bool, change: Int) -> [Action] {
+    let wasSuspended = demand.isSuspended
     // Captured streams no longer belong to the task.
-    guard self.isSuspended != isSuspended, !isCaptured else { return [] }
-    self.isSuspended = isSuspended
+    guard !isCaptured, demand.setSuspended(isSuspended, change: change), isSuspended != wasSuspended else { return [] }
     run += 1
     return isSuspended ? [] : startTimers() + advance()
   }
@@ -222,7 +222,7 @@ struct StreamTaskState {
 
   /// Called when the time of an operation has passed.
   mutating func expired(_ timer: Timer) -> [Action] {
-    guard timer.run == run, !isSuspended, !isOver else { return [] }
+    guard timer.run == run, !demand.isSuspended, !isOver else { return [] }
     if let index = reads.firstIndex(where: { $0.operation?.id == timer.operation }), let read = reads[index].operation {
       reads.remove(at: index)
       return [.failRead(read.id, .timedOut(read.timeout))] + advance()

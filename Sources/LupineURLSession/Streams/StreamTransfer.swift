@@ -35,7 +35,6 @@ final class StreamTransfer: TaskTransfer, StreamSink {
     var handle: StreamHandle?
     var writer: BodyWriter?
     var metrics: ExchangeMetrics?
-    var demand = TransferDemand()
     var receivedByteCount: Int64 = 0
     var sentByteCount: Int64 = 0
   }
@@ -97,11 +96,7 @@ final class StreamTransfer: TaskTransfer, StreamSink {
 
   func cancel() { apply { $0.cancel() } }
 
-  func setSuspended(_ isSuspended: Bool, change: Int) {
-    perform { guarded in
-      guarded.demand.setSuspended(isSuspended, change: change) ? guarded.state.setSuspended(isSuspended) : []
-    }
-  }
+  func setSuspended(_ isSuspended: Bool, change: Int) { apply { $0.setSuspended(isSuspended, change: change) } }
 
   /// Fails the operations of a task that completes without having used this connection.
   func taskEnded(_ error: URLError?) { apply { $0.taskEnded(error.map { .connection($0) } ?? .cancelled) } }
@@ -195,7 +190,7 @@ final class StreamTransfer: TaskTransfer, StreamSink {
     switch action {
     case .connect: connect()
     case .extendWindow(let byteCount): handle?.extendWindow(by: byteCount)
-    case .write(let bytes): writer?.post(bytes)
+    case .write(let bytes): writer?.append(bytes)
     case .endWriting: writer?.end()
     case .startTLS: handle?.startTLS()
     case .startTimer(let timer, let seconds): start(timer, seconds)

@@ -23,6 +23,8 @@ extension URLSession {
     var sessionDescription: String?
     var fileTransfers: ReadyTransfers?
     var webSocketTransfers: ReadyTransfers?
+    /// Called when the session has become invalid.
+    var endHandlers: [@Sendable () -> Void] = []
   }
 
   // MARK: Creating tasks
@@ -161,6 +163,17 @@ extension URLSession {
     becomeInvalid(error)
   }
 
+  /// Calls the handler when the session has become invalid, or at once if it is invalid or can't become so because it is the shared
+  /// session.
+  package func whenInvalid(_ handler: @escaping @Sendable () -> Void) {
+    let isOver = mutableState.withLock { state in
+      if state.isShared || state.life == .invalid { return true }
+      state.endHandlers.append(handler)
+      return false
+    }
+    if isOver { handler() }
+  }
+
   private func becomeInvalid(_ error: URLError? = nil) {
     background?.close()
     delivery.perform {
@@ -169,8 +182,13 @@ extension URLSession {
         return state.delegates
       }
       delegates?.session.urlSession(self, didBecomeInvalidWithError: error)
-      self.mutableState.withLock { $0.delegates = nil }
+      let handlers = self.mutableState.withLock { state in
+        state.delegates = nil
+        defer { state.endHandlers = [] }
+        return state.endHandlers
+      }
       self.client.close()
+      for handler in handlers { handler() }
     }
   }
 }

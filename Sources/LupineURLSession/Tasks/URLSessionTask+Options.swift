@@ -19,8 +19,10 @@ extension URLSessionTask {
   /// The session and the delegates that the task calls. Nil if there is no delegate, or if the task has completed.
   var notified: (session: URLSession, delegates: URLSession.Delegates)? {
     let (session, own, kept) = mutableState.withLock { ($0.session, $0.options?.delegates, $0.sessionDelegates) }
-    guard let session, let delegates = own ?? delegates(of: session, kept) else { return nil }
-    return (session, delegates)
+    guard let session else { return nil }
+    // Not with `delegates(of:_:)`, which would retain the delegates once more for each event.
+    if let own { return (session, own) }
+    return (session.owns(self) ? kept : session.delegates).map { (session, $0) }
   }
   /// Returns the delegates of the task's session. They are those that the task has kept if it is registered, because the session
   /// releases its delegate only when it has no tasks.

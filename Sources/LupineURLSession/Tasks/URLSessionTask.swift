@@ -73,6 +73,8 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   /// The task's identifier for internal use. Unlike ``taskIdentifier``, subclasses can't override it.
   final let number: Int
   final let firstRequest: URLRequest?
+  /// The observer of the call to which the task belongs, or nil if the session's engine isn't observed.
+  final let callObserver: (any CallObserver)?
   final let mutableState: Mutex<MutableState>
   /// Whether the task's options have been created. Read without the lock, because most tasks have no options.
   final let hasOptions = Atomic(false)
@@ -85,6 +87,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   init(_ session: URLSession, _ request: URLRequest?, identifier: Int) {
     number = identifier
     firstRequest = request
+    callObserver = session.client.observer.map { CurrentCall.observer ?? $0.callBegan() }
     mutableState = Mutex(MutableState(session: session, sessionDelegates: session.delegates))
   }
 
@@ -92,6 +95,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   public override init() {
     number = 0
     firstRequest = nil
+    callObserver = nil
     mutableState = Mutex(MutableState())
   }
 

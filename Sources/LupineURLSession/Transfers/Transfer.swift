@@ -99,8 +99,9 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
   /// Discards the rest of the response's body and sends another request. The response to that request replaces the current
   /// response. Must be called only if the observer's `decidesOnResponse` is true.
   func sendInstead(_ urlRequest: URLRequest) throws(URLError) {
-    let request = try client.convert(urlRequest)
-    apply { $0.replace(with: request, from: urlRequest) }
+    var request = try client.convert(urlRequest)
+    request.callObserver = guarded.withLock { $0.state.request.callObserver }
+    apply { [request] in $0.replace(with: request, from: urlRequest) }
   }
 
   func setStreamingObserver(_ observer: any TransferObserver) {
@@ -270,7 +271,8 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
   }
 
   func submit(_ submission: consuming TransferState.Submission) {
-    cache?.prepareForRequest()
+    // Before the first exchange, there is nothing that the cache must forget.
+    if submission.exchange > 1 { cache?.prepareForRequest() }
     guard client.authentication.isUsed else {
       return submit(
         submission.request, submission.exchange, handlesCookies: submission.handlesCookies,
@@ -329,12 +331,14 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
       // A request that authenticates a connection must be sent to the server, even if the cache could answer the request.
       if let cache, request.connectionDemand == nil {
         let answer = cache.answer(
-          to: request, from: currentRequest, digest: digest, through: client,
+          to: request, policy: cachePolicy, from: { currentRequest }, digest: digest, through: client,
           windowBytes: windowBytes, receiver: self)
         switch answer {
         case .send: break
-        case .serve(let head, let body, let metrics):
+        case .serve(let head, let body, let start):
           cache.beginServing()
+          let metrics = ExchangeMetrics(
+            cachedResponseRequestedAt: start, servedAt: .now, bodyBytes: UInt64(body.count))
           return apply { $0.served(head, body.zeroBased, metrics) }
         case .exchange(let cached):
           keep(.cache(cached), of: exchange)

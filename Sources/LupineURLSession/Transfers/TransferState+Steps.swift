@@ -280,7 +280,7 @@ extension TransferState {
     next.presentsIdentity =
       request.presentsIdentity && RedirectRule.keepsIdentity(from: request.uri.origin, to: next.uri.origin)
     if next.uri.origin != request.uri.origin { next.identityChoice = nil }
-    if let exchange = metrics.last { request = redirects.follow(next, after: exchange) }
+    if let exchange = metrics.last { request = redirects.follow(next, from: request, after: exchange) }
     urlRequest = chosen
     // No credential has been refused for the new URL yet.
     attempts = CredentialAttempts()
@@ -319,6 +319,7 @@ extension URLRequest {
     request.url = URL(string: next.uri.description)
     if request.httpMethod != next.method { request.httpMethod = next.method }
     if next.body.isEmpty { request.httpBody = nil }
+    if request.options?.own.urlTemplate != nil { request.lupine.urlTemplate = nil }
     for field in fields where !next.fields.contains(field.name) { request.fields.remove(field.name) }
     return request
   }

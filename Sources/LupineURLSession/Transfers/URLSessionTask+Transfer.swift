@@ -22,6 +22,7 @@ extension URLSessionTask {
         request, body: body, isCached: cache != nil && cacheScope == .requests, isElsewhere: history.hasLeftOrigin)
       if !history.presentsIdentity { converted.presentsIdentity = false }
       if let explicitPriority { converted.priority = explicitPriority }
+      if let callObserver { converted.callObserver = callObserver }
       return Transfer(
         converted, from: request, redirectCount: history.count, client: session.client,
         delivery: readyTransfers(of: session), windowBytes: windowBytes, cache: cache, observer: self)

@@ -247,6 +247,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     if let answered = try makeProtocolTransfer(offer, in: session) { return answered }
     var converted = try session.client.convert(request)
     if let explicitPriority { converted.priority = explicitPriority }
+    if let callObserver { converted.callObserver = callObserver }
     opening.prepare(&converted, for: channel)
     return Transfer(
       converted, from: request, client: session.client, delivery: session.webSocketTransfers,

@@ -152,22 +152,11 @@ private struct ChallengeReader {
     return String(decoding: bytes[first..<end], as: UTF8.self)
   }
 
-  // quoted-string = DQUOTE *( qdtext / quoted-pair ) DQUOTE (§5.6.4). Without a closing quotation mark, the string
-  // extends to the end of the line.
+  // A quoted-string (§5.6.4). Without a closing quotation mark, it extends to the end of the line.
   private mutating func quotedString() -> String {
-    position += 1
-    var value: [UInt8] = []
-    while let byte = current, byte != Byte.doubleQuote {
-      position += 1
-      // A quoted-pair means its second character. A backslash at the end of the line is literal.
-      if byte == Byte.backslash, let escaped = current {
-        value.append(escaped)
-        position += 1
-      } else {
-        value.append(byte)
-      }
-    }
-    position = min(position + 1, bytes.count)
+    var rest = bytes[position...]
+    let value = FieldList.takeQuoted(&rest).content
+    position = rest.startIndex
     return String(decoding: value, as: UTF8.self)
   }
 

@@ -55,13 +55,24 @@ package enum FieldList {
   /// Returns the content of a quoted string without its quotation marks and backslashes, or nil if `text` isn't exactly one quoted
   /// string.
   package static func unquoted(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-    guard text.first == Byte.doubleQuote, endOfQuotedString(text) == text.endIndex else { return nil }
+    guard text.first == Byte.doubleQuote else { return nil }
+    var rest = text
+    let (content, isClosed) = takeQuoted(&rest)
+    return isClosed && rest.isEmpty ? content : nil
+  }
+
+  /// Removes the quoted string at the start of `rest`, which begins with a quotation mark. Returns its content, and whether it has a
+  /// closing quotation mark. Without one, the string extends to the end of `rest`, and a backslash at its end is literal.
+  package static func takeQuoted(_ rest: inout ArraySlice<UInt8>) -> (content: [UInt8], isClosed: Bool) {
+    // quoted-string = DQUOTE *( qdtext / quoted-pair ) DQUOTE
     var content: [UInt8] = []
-    var rest = text.dropFirst().dropLast()
+    rest.removeFirst()
     while let byte = rest.popFirst() {
+      if byte == Byte.doubleQuote { return (content, true) }
+      // A quoted-pair means its second character.
       content.append(byte == Byte.backslash ? rest.popFirst() ?? byte : byte)
     }
-    return content
+    return (content, false)
   }
 
   /// Returns the bytes without the spaces and tabs at both ends.

@@ -23,6 +23,18 @@ extension Fields {
     }
   }
 
+  /// Whether a request with these fields may be sent to a different host than the one in its URI (RFC 9110 §7.2), or may switch to
+  /// another protocol.
+  package var haveHostOrUpgrade: Bool {
+    lines.contains { line in
+      switch line.nameCount {
+      case 4: matches(line.name, "host")
+      case 7: matches(line.name, "upgrade")
+      default: false
+      }
+    }
+  }
+
   /// Whether the fields could make a response reusable by a cache: they have a freshness lifetime or a validator. If not, a cache
   /// needs to parse neither dates nor directives.
   package var mayAllowReuse: Bool {

@@ -224,13 +224,21 @@ extension Fields: RandomAccessCollection {
   }
 }
 
-extension Fields: Equatable {
+extension Fields: Hashable {
   /// Returns whether both collections have equal lines in the same order. Names are compared case-insensitively, values byte by
   /// byte.
   public static func == (left: Fields, right: Fields) -> Bool {
     left.lines.elementsEqual(right.lines) {
       left.content($0.value) == right.content($1.value)
         && left.hasName($0, right.content($1.name))
+    }
+  }
+
+  /// Hashes what `==` compares.
+  public func hash(into hasher: inout Hasher) {
+    for line in lines {
+      for byte in content(line.name) { hasher.combine(Byte.lowercased(byte)) }
+      hasher.combine(content(line.value))
     }
   }
 }

@@ -26,10 +26,12 @@ public struct HTTPDate: Sendable, Hashable {
     self.init(Array(text.utf8)[...], now: now, ignoringCase: false)
   }
 
-  /// Parses any of the three forms of an HTTP-date in a field value. `ignoringCase` permits names of days and months, and GMT, in any
-  /// case. In all other respects, this is the initializer with a string.
-  package init?(_ value: ArraySlice<UInt8>, now: Int64, ignoringCase: Bool) {
-    var reader = DateReader(value, ignoringCase: ignoringCase)
+  /// Parses any of the three forms of an HTTP-date in a field value.
+  ///
+  /// `ignoringCase` permits names of days and months, and GMT, in any case. `ignoringDayName` permits a day name that doesn't match
+  /// the date. In all other respects, this is the initializer with a string.
+  package init?(_ value: ArraySlice<UInt8>, now: Int64, ignoringCase: Bool, ignoringDayName: Bool = false) {
+    var reader = DateReader(value, ignoringCase: ignoringCase, ignoringDayName: ignoringDayName)
     guard let time = reader.imfFixdate() ?? reader.asctimeDate() ?? reader.rfc850Date(now: now) else { return nil }
     self.init(secondsSince1970: time.secondsSince1970)
   }
@@ -136,11 +138,13 @@ private struct DateReader {
   private let text: ArraySlice<UInt8>
   private var rest: ArraySlice<UInt8>
   private let ignoresCase: Bool
+  private let ignoresDayName: Bool
 
-  init(_ text: ArraySlice<UInt8>, ignoringCase: Bool) {
+  init(_ text: ArraySlice<UInt8>, ignoringCase: Bool, ignoringDayName: Bool) {
     self.text = text
     rest = text
     ignoresCase = ignoringCase
+    ignoresDayName = ignoringDayName
   }
 
   // IMF-fixdate = day-name "," SP day SP month SP year SP time-of-day SP GMT
@@ -185,7 +189,7 @@ private struct DateReader {
   ) -> CalendarTime? {
     let time = CalendarTime(
       year: year, month: month, day: day, hour: clock.hour, minute: clock.minute, second: clock.second)
-    guard let time, weekday == nil || weekday == time.weekday else { return nil }
+    guard let time, ignoresDayName || weekday == nil || weekday == time.weekday else { return nil }
     return time
   }
 

@@ -61,6 +61,32 @@ struct ConnectHandshakeTests {
   }
 
   @Test(
+    "the CONNECT request contains the proxy's own authorization and fields, except for those that frame or route it")
+  func ownFields() throws {
+    var proxy = try Proxy("http://user:pass@p")
+    proxy.authorization = "Bearer t0ken"
+    proxy.connectFields = [
+      "X-Tenant": "a", "Host": "evil", "Content-Length": "5", "transfer-encoding": "chunked",
+      "Proxy-Authorization": "x",
+      "Proxy-Connection": "close", "x-tenant": "b",
+    ]
+    let handshake = try ConnectHandshake(proxy, to: try URI("https://h").origin, limits: Limits())
+    #expect(
+      String(decoding: handshake.opening, as: UTF8.self)
+        == "CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\nProxy-Authorization: Bearer t0ken\r\nX-Tenant: a\r\nx-tenant: b\r\n\r\n"
+    )
+    #expect(!String(reflecting: proxy).contains("t0ken") && !"\(proxy)".contains("X-Tenant"))
+    proxy.connectFields = ["X-Tenant": "a\r\nEvil: 1"]
+    let origin = try URI("https://h").origin
+    do throws(ProxyError) {
+      _ = try ConnectHandshake(proxy, to: origin, limits: Limits())
+      Issue.record("the field was serialized")
+    } catch {
+      #expect(error.description.contains("the CONNECT request is invalid"))
+    }
+  }
+
+  @Test(
     "a CONNECT destination host that can't occur in a URI causes an error, but no trap",
     arguments: ["a b", "a\r\nEvil: 1", "ä"])
   func impossibleHost(host: String) throws {

@@ -43,6 +43,33 @@ struct RedirectChainTests {
     #expect(try chain.next(after: .redirect(to: "/next"), to: try request()) == nil)
   }
 
+  @Test(
+    "if the redirect rule doesn't allow cycles, a redirect to an earlier request is an error, whatever its fragment")
+  func cycles() throws {
+    var rule = RedirectRule()
+    rule.allowsCycles = false
+    var chain = RedirectChain(rule, total: nil)
+    var request = try request()
+    for location in ["/a", "/b?q", "/b"] {
+      let next = try #require(try chain.next(after: .redirect(to: location), to: request))
+      request = chain.follow(next, from: request, after: exchange(.zero))
+    }
+    let last = request
+    for location in ["/", "/a", "/b?q#f", "/b", "http://A.test:80/"] {
+      let error = #expect(throws: EngineError.self, "\(location)") {
+        try chain.next(after: .redirect(to: location), to: last)
+      }
+      #expect(error?.code == .tooManyRedirects && error?.description.contains("had visited") == true)
+    }
+    for location in ["/c", "/a?", "http://b.test/", "https://a.test/"] {
+      #expect(try chain.next(after: .redirect(to: location), to: last) != nil, "\(location)")
+    }
+    // A POST that 303 redirects to its own URI becomes another request.
+    var form = last
+    form.method = "POST"
+    #expect(try RedirectChain(rule, total: nil).next(after: .redirect(303, to: "/b"), to: form) != nil)
+  }
+
   @Test("a request, its redirects and its repetitions share one total time limit")
   func time() throws {
     var chain = RedirectChain(RedirectRule(), total: .seconds(10))

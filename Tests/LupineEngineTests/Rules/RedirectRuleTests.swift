@@ -91,6 +91,19 @@ struct RedirectRuleTests {
     #expect(!RedirectRule.keepsIdentity(from: Origin(scheme: .http, host: "localhost", port: 80), to: socket))
   }
 
+  @Test("a POST stays a POST with its body after 301 or 302 only if the rule says so", arguments: [301, 302, 303])
+  func keptPost(status: Int) throws {
+    for (after301, after302) in [(false, false), (true, false), (false, true), (true, true)] {
+      var rule = RedirectRule()
+      (rule.keepsPostAfter301, rule.keepsPostAfter302) = (after301, after302)
+      var first = try request("http://a/")
+      (first.method, first.body) = ("POST", RequestBody("text"))
+      let next = try #require(try rule.next(after: try .redirect(status, to: "/b"), to: first, count: 0))
+      let isKept = status == 301 ? after301 : status == 302 && after302
+      #expect(next.method == (isKept ? "POST" : "GET") && next.body.byteCount == (isKept ? 4 : 0))
+    }
+  }
+
   // MARK: Responses that aren't redirects
 
   @Test(

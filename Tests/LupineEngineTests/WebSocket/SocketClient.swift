@@ -86,6 +86,7 @@ final class ManualTimer: Sendable {
   private struct State {
     var now = ContinuousClock.now
     var sleepers: [(ContinuousClock.Instant, CheckedContinuation<Void, Never>)] = []
+    var hasEnded = false
   }
 
   private let state = Mutex(State())
@@ -94,12 +95,13 @@ final class ManualTimer: Sendable {
   var timer: WebSocketChannel.Timer {
     WebSocketChannel.Timer(now: { self.state.withLock { $0.now } }) { deadline in
       await withCheckedContinuation { continuation in
-        let rest = self.state.withLock { state in
-          if deadline > state.now { state.sleepers.append((deadline, continuation)) }
-          return deadline - state.now
+        let (rest, sleeps) = self.state.withLock { state in
+          let sleeps = deadline > state.now && !state.hasEnded
+          if sleeps { state.sleepers.append((deadline, continuation)) }
+          return (deadline - state.now, sleeps)
         }
         self.deadlines.record(rest)
-        if rest <= .zero { continuation.resume() }
+        if !sleeps { continuation.resume() }
       }
     }
   }
@@ -114,9 +116,10 @@ final class ManualTimer: Sendable {
     for (_, continuation) in due { continuation.resume() }
   }
 
+  /// Ends all waiting, also that of tasks that begin to wait later.
   func end() {
     let sleepers = state.withLock { state in
-      defer { state.sleepers = [] }
+      defer { (state.sleepers, state.hasEnded) = ([], true) }
       return state.sleepers
     }
     for (_, continuation) in sleepers { continuation.resume() }

@@ -124,13 +124,78 @@ import Testing
     }
   }
 
-  @Test("the session's cache stores an error response only if the response has an explicit lifetime")
+  @Test("the session's cache stores an error response only if the response is fresh for a time")
   func errors() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a", "gone", ["Last-Modified": "Mon, 01 Jan 2001 00:00:00 GMT"], status: 404)
       fixture.script.on("/b", "gone", status: 404)
-      for path in ["/a", "/a", "/b", "/b"] { try await fixture.load(path, policy: .returnCacheDataElseLoad) }
-      #expect(fixture.script.requests.map(\.path) == ["/a", "/a", "/b"])
+      fixture.script.on("/c", "gone", [:], status: 404)
+      fixture.script.on("/d", "no", ["Last-Modified": "Mon, 01 Jan 2001 00:00:00 GMT"], status: 503)
+      for path in ["/a", "/b", "/c", "/d"] {
+        for _ in 0..<2 { try await fixture.load(path, policy: .returnCacheDataElseLoad) }
+      }
+      #expect(fixture.script.requests.map(\.path) == ["/a", "/b", "/c", "/c", "/d", "/d"])
+    }
+  }
+
+  @Test(
+    "the session's cache serves an error with Last-Modified for a tenth of its age if the status code or public permits it",
+    arguments: [404, 405, 410, 414, 501, 403, 599])
+  func estimatedErrors(status: Int) async throws {
+    try await withCache { fixture async throws in
+      // The clock of the fixture starts on 14 November 2023, 22:13:20.
+      let dates: Fields = ["Date": "Tue, 14 Nov 2023 22:13:20 GMT", "Last-Modified": "Tue, 14 Nov 2023 22:03:20 GMT"]
+      var permitted = dates
+      if [403, 599].contains(status) { permitted.append(name: "Cache-Control", value: "public") }
+      fixture.script.on("/a", "gone", permitted, status: status)
+      for _ in 0..<2 { #expect(try await fixture.load().head.statusCode == status) }
+      #expect(fixture.script.count == 1)
+      fixture.clock.advance(60)
+      try await fixture.load()
+      #expect(fixture.script.count == 2)
+    }
+  }
+
+  @Test(
+    "a GET is answered with the response to a POST that says that it is the resource, until another request changes it")
+  func post() async throws {
+    try await withCache { fixture async throws in
+      fixture.script.on("/a") { request, number in
+        var fields: Fields = ["Cache-Control": "max-age=60"]
+        if request.method == "POST" { fields.append(name: "Content-Location", value: "/a") }
+        return Reply(fields: fields, .bytes(Array("\(request.method) \(number)".utf8)))
+      }
+      func post(_ body: String) async throws {
+        var request = fixture.request("/a", [:], "POST")
+        request.httpBody = Data(body.utf8)
+        _ = try await fixture.session.data(for: request)
+      }
+      #expect(try await fixture.load().text == "GET 0")
+      try await post("one")
+      #expect(try await fixture.load().text == "POST 1")
+      try await post("two")
+      #expect(try await fixture.load().text == "POST 2")
+      try await fixture.load("/a", [:], "PUT")
+      #expect(try await fixture.load().text == "GET 4")
+    }
+  }
+
+  @Test("the response to a POST isn't stored if another unsafe request for the URL has succeeded in the meantime")
+  func overtakenPost() async throws {
+    let gate = Gate()
+    defer { gate.open() }
+    try await withCache { fixture async throws in
+      fixture.script.on("/a") { request, _ in
+        if request.method == "POST" { gate.waitBlocking() }
+        return Reply(
+          fields: ["Cache-Control": "max-age=60", "Content-Location": "/a"], .bytes(Array(request.method.utf8)))
+      }
+      async let posted = fixture.load("/a", [:], "POST")
+      #expect(await settles { fixture.script.count == 1 })
+      try await fixture.load("/a", [:], "PUT")
+      gate.open()
+      #expect(try await posted.text == "POST")
+      #expect(try await fixture.load().text == "GET")
     }
   }
 

@@ -167,14 +167,15 @@ struct StreamTaskStateTests {
     History(
       testDescription: "a suspended task performs nothing, and resuming it starts the time limits again",
       steps: opened + [
-        Step { $0.setSuspended(true) }, read(1, 1, 3, timeout: 2), write(2, "a"),
+        Step { $0.setSuspended(true, change: 1) }, read(1, 1, 3, timeout: 2), write(2, "a"),
         Step(.startTimer(State.Timer(operation: 1, run: 2), 2), .extendWindow(3), .write([97])) {
-          $0.setSuspended(false)
+          $0.setSuspended(false, change: 2)
         },
-        Step { $0.setSuspended(true) }, Step { $0.expired(State.Timer(operation: 1, run: 2)) }, received("a"),
+        Step { $0.setSuspended(true, change: 3) }, Step { $0.expired(State.Timer(operation: 1, run: 2)) },
+        received("a"),
         Step(
           .startTimer(State.Timer(operation: 1, run: 4), 2), .completeRead(1, Data("a".utf8), isAtEnd: false)
-        ) { $0.setSuspended(false) },
+        ) { $0.setSuspended(false, change: 4) },
         Step { $0.expired(State.Timer(operation: 1, run: 2)) },
       ]),
     History(
@@ -197,7 +198,7 @@ struct StreamTaskStateTests {
       steps: opened + [
         write(1, "a", .write([97])), Step { $0.capture(2) }, Step(.completeWrite(1, nil), .capture) { $0.sent(1) },
         read(3, 1, 1, .failRead(3, .captured)), write(4, "a", .completeWrite(4, .captured)),
-        Step { $0.closeRead() }, Step { $0.closeWrite() }, Step { $0.setSuspended(true) },
+        Step { $0.closeRead() }, Step { $0.closeWrite() }, Step { $0.setSuspended(true, change: 1) },
         Step(.extendWindow(3)) { $0.read(5, minLength: 1, maxLength: 3, timeout: 0, isStreams: true) },
         received("abc", .completeRead(5, abc, isAtEnd: false)),
         Step(.endWriting, .notifyWriteClosed) { $0.closeWrite(isStreams: true) },
