@@ -97,7 +97,7 @@ def wrk(job, seconds=WRK_SECONDS):
 
 
 def measured_load(job, share=1):
-    # The program has no warm-up of its own, because it measures all of its requests.
+    # The program has no warm-up: it measures all of its requests.
     program = BUILD / "Generator/release/load-generator"
     return [program, "--requests", job.requests // share, "--in-flight", job.in_flight, job.url]
 

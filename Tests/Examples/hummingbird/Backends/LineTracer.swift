@@ -3,15 +3,15 @@ import Tracing
 
 /// A tracer that prints each span as a line when it ends, and passes its identifiers on in the field `traceparent` (W3C Trace Context).
 /// A service uses a package that exports to its collector instead.
-public struct LineTracer: Tracer {
-  public final class Span: Tracing.Span {
+package struct LineTracer: Tracer {
+  package final class Span: Tracing.Span {
     private struct State {
       var name: String
       var attributes = SpanAttributes()
       var isRecording = true
     }
 
-    public let context: ServiceContext
+    package let context: ServiceContext
     private let ids: TraceIDs
     private let state: Mutex<State>
 
@@ -23,21 +23,23 @@ public struct LineTracer: Tracer {
       state = Mutex(State(name: name))
     }
 
-    public var operationName: String {
+    package var operationName: String {
       get { state.withLock { $0.name } }
       set { state.withLock { $0.name = newValue } }
     }
-    public var attributes: SpanAttributes {
+    package var attributes: SpanAttributes {
       get { state.withLock { $0.attributes } }
       set { state.withLock { $0.attributes = newValue } }
     }
-    public var isRecording: Bool { state.withLock { $0.isRecording } }
-    public func setStatus(_ status: SpanStatus) {}
-    public func addEvent(_ event: SpanEvent) {}
-    public func addLink(_ link: SpanLink) {}
-    public func recordError(_ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> some TracerInstant) {}
+    package var isRecording: Bool { state.withLock { $0.isRecording } }
+    package func setStatus(_ status: SpanStatus) {}
+    package func addEvent(_ event: SpanEvent) {}
+    package func addLink(_ link: SpanLink) {}
+    package func recordError(
+      _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> some TracerInstant
+    ) {}
 
-    public func end(at instant: @autoclosure () -> some TracerInstant) {
+    package func end(at instant: @autoclosure () -> some TracerInstant) {
       let name = state.withLock { state in
         state.isRecording = false
         return state.name
@@ -46,25 +48,29 @@ public struct LineTracer: Tracer {
     }
   }
 
-  public init() {}
+  package init() {}
 
-  public func startSpan(
-    _ name: String, context: @autoclosure () -> ServiceContext, ofKind kind: SpanKind, at instant: @autoclosure () -> some TracerInstant,
+  package func startSpan(
+    _ name: String, context: @autoclosure () -> ServiceContext, ofKind kind: SpanKind,
+    at instant: @autoclosure () -> some TracerInstant,
     function: String, file: String, line: UInt
   ) -> Span {
     Span(name, childOf: context())
   }
 
-  public func forceFlush() {}
+  /// Does nothing, because each span is printed when it ends.
+  package func forceFlush() {}
 
-  public func extract<Carrier, Extract: Extractor>(
+  /// Reads the caller's identifiers.
+  package func extract<Carrier, Extract: Extractor>(
     _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
   ) where Extract.Carrier == Carrier {
     guard let text = extractor.extract(key: "traceparent", from: carrier) else { return }
     context[TraceIDs.Key.self] = TraceIDs(traceparent: text)
   }
 
-  public func inject<Carrier, Inject: Injector>(
+  /// Adds the identifiers for the server that is called.
+  package func inject<Carrier, Inject: Injector>(
     _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
   ) where Inject.Carrier == Carrier {
     guard let ids = context[TraceIDs.Key.self] else { return }

@@ -3,13 +3,13 @@ import Synchronization
 
 /// Counts and sums in memory, printed by `text` in Prometheus' format. A service uses a package that exports to its
 /// collector instead, with OpenTelemetry's bucket boundaries for durations.
-public final class PrintedMetrics: MetricsFactory {
+package final class PrintedMetrics: MetricsFactory {
   private let series = Mutex<[String: Series]>([:])
 
-  public init() {}
+  package init() {}
 
   /// A line for each label with its dimensions, sorted.
-  public var text: String {
+  package var text: String {
     series.withLock { $0.map { "\($0.key) \($0.value.text)\n" }.sorted().joined() }
   }
 
@@ -26,16 +26,18 @@ public final class PrintedMetrics: MetricsFactory {
 
   private func name(_ text: String) -> String { String(text.map { $0 == "." ? "_" : $0 }) }
 
-  public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler { make(label, dimensions) }
-  public func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+  package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
     make(label, dimensions)
   }
-  public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler { make(label, dimensions) }
-  public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler { make(label, dimensions) }
-  public func destroyCounter(_ handler: any CounterHandler) {}
-  public func destroyRecorder(_ handler: any RecorderHandler) {}
-  public func destroyTimer(_ handler: any TimerHandler) {}
-  public func destroyMeter(_ handler: any MeterHandler) {}
+  package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+    make(label, dimensions)
+  }
+  package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler { make(label, dimensions) }
+  package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler { make(label, dimensions) }
+  package func destroyCounter(_ handler: any CounterHandler) {}
+  package func destroyRecorder(_ handler: any RecorderHandler) {}
+  package func destroyTimer(_ handler: any TimerHandler) {}
+  package func destroyMeter(_ handler: any MeterHandler) {}
 }
 
 /// The values of one metric with one set of dimensions.
