@@ -42,6 +42,29 @@ struct FuzzDesyncTests {
     #expect(server.connectionCount == 32)
   }
 
+  @Test("the desync probes find a server that sends two responses in the wrong order, also if only the content differs")
+  func confused() async throws {
+    let server = try OriginServer { peer in
+      var text = ""
+      while !text.contains("Connection: close") {
+        let bytes = try peer.receive()
+        guard !bytes.isEmpty else { return }
+        text += String(decoding: bytes, as: UTF8.self)
+      }
+      let targets = text.split(separator: "\r\n\r\n").compactMap { $0.split(separator: " ").dropFirst().first }
+      for target in targets.reversed() {
+        try peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(target.utf8.count)\r\n\r\n\(target)")
+      }
+      peer.finishSending()
+      _ = try peer.awaitClose()
+    }
+    defer { server.stop() }
+    let run = try await probe(server, ["--timeout", "0.2"])
+    #expect(run.status == 100, "\(run.output)")
+    let lines = run.output.split(separator: "\n")
+    #expect(lines.contains { $0.contains(" desync: second request, at once: the first request got") }, "\(run.output)")
+  }
+
   @Test("a server whose answer changes after a probe isn't reported as a desync")
   func changed() async throws {
     let isGone = Atomic(false)
@@ -70,6 +93,25 @@ struct FuzzDesyncTests {
     defer { server.stop() }
     let run = try await probe(server)
     #expect(run.status == 100 && run.output.contains(" responses to 2 requests"), "\(run.output)")
+  }
+
+  @Test("--against reports where two servers frame the same bytes differently, and nothing for equal servers")
+  func against() async throws {
+    let strict = try SimulatedChain.server(front: .strict, back: .strict)
+    let lenient = try SimulatedChain.server(front: .length, back: .length)
+    let other = try SimulatedChain.server(front: .strict, back: .strict)
+    defer { for server in [strict, lenient, other] { server.stop() } }
+    let arguments = ["fuzz", "--seed", "4", "--count", "60", "--rate", "400", "--timeout", "1"]
+    let differs = try await lupine(arguments + ["--against", lenient.url, strict.url])
+    #expect(differs.status == 100 && differs.output.contains(" different framing: "), "\(differs.output)")
+    #expect(differs.output.contains("1 response and 2"), "\(differs.output)")
+    let equal = try await lupine(arguments + ["--against", other.url, strict.url])
+    #expect(equal.status == 0 && equal.output.contains("60 requests, 0 faults: "), "\(equal.output) \(equal.errors)")
+    // The printed command compares both servers again.
+    let line = try #require(differs.output.split(separator: "\n").first { $0.hasPrefix("  again: lupine ") })
+    #expect(line.contains("--against \(lenient.url)"))
+    let again = try await shell("$lupine \(line.dropFirst("  again: lupine ".count))")
+    #expect(again.status == 100 && again.output.contains("different framing: "), "\(again.output)")
   }
 
   @Test("--against refuses two servers that already differ for a valid request")
