@@ -62,7 +62,7 @@ enum ExitCode: CInt, CaseIterable {
     case .staplingFailed: "no OCSP response confirms the server's certificate, with --cert-status"
     case .authenticationFailed: "NTLM or Negotiate can't be used, or the server hasn't proven its identity"
     case .proxyFailed: "the proxy refused the connection, or violated its protocol"
-    case .serverAtFault: "lupine fuzz found an invalid response, a hang or a reset"
+    case .serverAtFault: "lupine fuzz found an invalid response, a hang, a reset or a desync"
     case .objectiveMissed: "lupine bench met a condition of --fail-if, or compare found a worse figure"
     case .generatorOverloaded: "lupine bench couldn't send in time, so its figures don't describe the server"
     }

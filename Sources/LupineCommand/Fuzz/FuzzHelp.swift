@@ -24,6 +24,11 @@ enum FuzzHelp {
       A server may close the connection without a response, and may wait for the rest of a request that looks
       incomplete; neither is a fault, but both are counted. The run stops after 100 faults.
 
+      --desync sends \(DesyncProbe.count) probes instead of mutated requests: CL.TE, TE.CL, TE.0, 0.CL, and a second request that must get its
+      own response. Behind a proxy, a faulty server may give responses to the wrong clients, so probe a test server.
+      With --save, at most \(FuzzOptions.savedMinimizingRequests) further requests reduce each finding, and the printed command contains no part of a request.
+      Without it, the command repeats the -H and -d options. --replay exits with \(ExitCode.serverAtFault.rawValue) if the server is still at fault.
+
       Exit status: 0 without faults, \(ExitCode.serverAtFault.rawValue) with faults, and otherwise as for lupine.
       To request a host named fuzz, write its scheme: lupine http://fuzz
 

@@ -9,6 +9,9 @@ struct FuzzOptions {
   /// The maximum rate of the fuzzer in requests per second: 400. Each request uses a new connection, and a client has enough ports
   /// for about 28,000 connections per minute to one server.
   static let rateMax = 400
+  /// The number of requests with which a saved finding is reduced, unless --minimize sets it: 100. They take one second at the default
+  /// rate.
+  static let savedMinimizingRequests = 100
   /// The number of server faults after which the fuzzer stops: 100, because more faults don't help the user.
   static let faultsMax = 100
 
@@ -27,12 +30,25 @@ struct FuzzOptions {
   var edits: [FieldEdit] = []
   var body: [UInt8] = []
   var skipsVerification = false
+  /// The server to which the same bytes are sent, to compare the framing. Nil without --against.
+  var against: URI?
+  var probesDesync = false
+  var savePath: String?
+  /// The maximum number of requests with which each finding is reduced. Nil without --minimize.
+  var minimizingRequests: Int?
+  var corpusPath: String?
+  var replayPath: String?
+  var jsonPath: String?
+  var junitPath: String?
+  /// The options that are also needed to send saved requests again, as the user wrote them.
+  var sending: [String] = []
   /// The options that change the requests, as the user wrote them. The fuzzer prints them in the command line that repeats one
   /// request.
   var shaping: [String] = []
 
   enum Name: String, CaseIterable {
     case seed, count, rate, only, print, timeout
+    case desync, against, corpus, save, minimize, replay, json, junit
     case allowRemote = "allow-remote"
     case request, header, data, insecure, help
 
@@ -45,6 +61,14 @@ struct FuzzOptions {
       case .only: (nil, "NUMBER", "sends only this request of the run, and shows its first bytes")
       case .print: (nil, nil, "writes the bytes of the request of --only, and sends nothing")
       case .timeout: (nil, "SECONDS", "the time without received bytes that counts as a hang; 5 by default")
+      case .desync: (nil, nil, "probes for request smuggling, with several requests on one connection")
+      case .against: (nil, "URL2", "sends the same bytes to two servers, and reports where their framing differs")
+      case .corpus: (nil, "FOLDER", "a folder of requests that are sent and mutated, one per file")
+      case .save: (nil, "FOLDER", "saves each finding: its request, its response, and how to send it again")
+      case .minimize: (nil, "NUMBER", "the requests with which a finding is reduced, 0 to 1000; 100 with --save")
+      case .replay: (nil, "FILE", "sends a saved finding or any file with a request, and judges the response")
+      case .json: (nil, "FILE", "writes findings as lines of JSON; - writes them to standard output")
+      case .junit: (nil, "FILE", "writes findings as failed test cases for a build server")
       case .allowRemote: (nil, nil, "allows other hosts; get their owners' permission first")
       case .request: ("X", "METHOD", "the method of the request to mutate; GET, or POST with --data")
       case .header: ("H", "'NAME: VALUE'", "a field of the request to mutate")
@@ -74,7 +98,9 @@ struct FuzzOptions {
     var options = FuzzOptions(uri: try OptionParser.uri(url), url: url, seed: randomSeed)
     for (name, value) in values { try options.apply(name, value) }
     if options.printsOnly, options.only == nil { throw .fuzzUsage("--print requires --only NUMBER") }
-    try options.checkHost()
+    try options.checkModes()
+    try options.checkHost(options.uri)
+    if let against = options.against { try options.checkHost(against) }
     return options
   }
 
@@ -105,8 +131,22 @@ struct FuzzOptions {
     case .rate: rate = try Self.number(value, 1...Self.rateMax, name)
     case .only: only = try Self.number(value, 0...Self.countMax, name)
     case .print: printsOnly = true
-    case .timeout: timeout = try OptionValue.seconds(value, of: .maxTime)
-    case .allowRemote: isRemoteAllowed = true
+    case .timeout:
+      timeout = try OptionValue.seconds(value, of: .maxTime)
+      sending += ["--timeout", value]
+    case .desync: probesDesync = true
+    case .against:
+      against = try OptionParser.uri(value)
+      sending += ["--against", value]
+    case .corpus: corpusPath = value
+    case .save: savePath = value
+    case .minimize: minimizingRequests = try Self.number(value, 0...RequestMinimizer.requestsMax, name)
+    case .replay: replayPath = value
+    case .json: jsonPath = value
+    case .junit: junitPath = value
+    case .allowRemote:
+      isRemoteAllowed = true
+      sending.append("--allow-remote")
     case .request:
       method = value
       shaping += ["-X", value]
@@ -119,6 +159,7 @@ struct FuzzOptions {
     case .insecure:
       skipsVerification = true
       shaping.append("-k")
+      sending.append("-k")
     case .help: preconditionFailure("the parser handles this option")
     }
   }
@@ -130,9 +171,22 @@ struct FuzzOptions {
     return number
   }
 
+  private func checkModes() throws(CommandError) {
+    let modes = [
+      (Name.desync, probesDesync), (.only, only != nil), (.replay, replayPath != nil),
+    ].filter { $0.1 }.map { "--\($0.0.rawValue)" }
+    guard modes.count < 2 else { throw .fuzzUsage("\(modes.joined(separator: " and ")) can't be combined") }
+    guard probesDesync else { return }
+    if against != nil { throw .fuzzUsage("--desync and --against can't be combined") }
+    if corpusPath != nil { throw .fuzzUsage("--desync and --corpus can't be combined") }
+    if let method, ["HEAD", "CONNECT"].contains(method) {
+      throw .fuzzUsage("--desync can't use \(method), whose responses have no content")
+    }
+  }
+
   // MARK: Target
 
-  private func checkHost() throws(CommandError) {
+  private func checkHost(_ uri: URI) throws(CommandError) {
     guard !isRemoteAllowed, !printsOnly, !Self.isLoopback(uri.origin) else { return }
     throw .fuzzUsage("\(uri.origin.host) isn't this machine; pass --allow-remote if its operator agrees")
   }

@@ -4,14 +4,14 @@ import LupineEngine
 
 /// One run of `lupine fuzz`, which sends mutated requests to a server.
 struct FuzzRun {
-  private let options: FuzzOptions
-  private let mutator: RequestMutator
-  private let engine: Engine
-  private let output = Output(path: nil)
+  let options: FuzzOptions
+  let mutator: RequestMutator
+  let engine: Engine
+  var report: FuzzReport
+  private let folder: FindingFolder?
+  private(set) var totals: FuzzTotals
   private var statuses: [Int: Int] = [:]
   private var counts: [String: Int] = [:]
-  private var faultCount = 0
-  private var sentCount = 0
 
   /// The number of requests after which the fuzzer checks whether the server still responds: 100.
   private static let checkInterval = 100
@@ -31,39 +31,68 @@ struct FuzzRun {
 
   private init(_ options: FuzzOptions) throws(CommandError) {
     self.options = options
-    mutator = RequestMutator(good: try RequestShape(options), seed: options.seed)
+    let shape = try RequestShape(options)
+    let corpus = try options.corpusPath.map { path throws(CommandError) in try Corpus.read(path) }
+    // When servers are compared, another request follows on the connection.
+    mutator = RequestMutator(
+      good: options.against == nil ? shape : shape.keepingAlive, seed: options.seed, corpus: corpus ?? [])
+    totals = FuzzTotals(seed: options.seed)
     do {
       engine = try Engine(configuration: EngineConfiguration(options))
     } catch {
       throw CommandError(
         .other, "the engine can't start (\(error)). Raise the descriptor and process limits (ulimit -n, -u).")
     }
+    folder = try options.savePath.map { path throws(CommandError) in try FindingFolder(path) }
+    report = try FuzzReport(json: options.jsonPath, junit: options.junitPath)
   }
 
   private mutating func go() async throws(CommandError) -> ExitCode {
+    if let path = options.replayPath { return try await replay(path) }
     if let number = options.only { return try await sendOne(mutator.request(number)) }
-    try output.write("seed \(options.seed)\n")
-    let first = await send(mutator.request(0))
-    if case .unreachable(let reason) = first { throw CommandError(.notConnected, reason) }
-    guard case .answered = first else {
-      throw CommandError(.receiveFailed, "the server doesn't answer the request without mutations: \(first.text)")
-    }
+    try report.write("seed \(options.seed)")
+    if options.probesDesync { return try await probeDesync() }
+    try await checkFirst()
     let start = ContinuousClock.now
     for number in 1...options.count {
       await pause(until: start + .nanoseconds(1_000_000_000 / options.rate * (number - 1)))
       let request = mutator.request(number)
-      let verdict = await send(request)
-      try tell(verdict, of: request)
-      if faultCount >= FuzzOptions.faultsMax {
-        try output.write("the run stops after \(faultCount) faults\n")
+      let verdict = await judge(request)
+      try await tell(verdict, of: request)
+      if totals.faults >= FuzzOptions.faultsMax {
+        try report.write("the run stops after \(totals.faults) faults")
         break
       }
       guard verdict.isSuspicious || number % Self.checkInterval == 0 else { continue }
       if try await !stillAnswers(behind: request) { break }
     }
-    try output.write(summary)
-    return faultCount > 0 ? .serverAtFault : .success
+    return try end()
   }
+
+  /// Sends the request without mutations, and throws an error unless the server answers it.
+  private func checkFirst() async throws(CommandError) {
+    let first = await judge(mutator.request(0))
+    switch first {
+    case .answered: return
+    case .unreachable(let reason): throw CommandError(.notConnected, reason)
+    case .fault(.framing, let reason):
+      throw CommandError(
+        .receiveFailed, "the servers already differ for the request without mutations: \(reason). Choose another path.")
+    default:
+      throw CommandError(.receiveFailed, "the server doesn't answer the request without mutations: \(first.text)")
+    }
+  }
+
+  /// Writes the summary of the requests or probes, if `noun` names them, and returns the exit status.
+  mutating func end(_ noun: String? = "requests") throws(CommandError) -> ExitCode {
+    for (status, count) in statuses { totals.outcomes[status == 0 ? "unchecked" : "\(status)xx"] = count }
+    totals.outcomes.merge(counts) { $1 }
+    try report.end(totals, summary: noun.map(summary) ?? "")
+    return totals.faults > 0 ? .serverAtFault : .success
+  }
+
+  /// Waits for as long as one request takes at the rate of the run.
+  func pause() async { await pause(until: .now + .nanoseconds(1_000_000_000 / options.rate)) }
 
   private func pause(until time: ContinuousClock.Instant) async {
     // Cancellation only ends the pause early, so its error is ignored.
@@ -73,22 +102,47 @@ struct FuzzRun {
   /// Sends the request without mutations, and returns whether the server responds. If it doesn't, reports this as a fault that
   /// `request` caused. The run then ends, because further results would be meaningless.
   private mutating func stillAnswers(behind request: MutatedRequest) async throws(CommandError) -> Bool {
-    let verdict = await send(mutator.request(0))
+    let verdict = await judge(mutator.request(0))
     if case .answered = verdict { return true }
-    try tell(.fault(.gone, verdict.text), of: request)
+    try await tell(.fault(.gone, verdict.text), of: request)
     return false
   }
 
   private mutating func sendOne(_ request: MutatedRequest) async throws(CommandError) -> ExitCode {
+    let output = Output(path: nil)
     if options.printsOnly {
       try output.write(request.bytes.span)
       return .success
     }
     try output.write("\(request.mutations.joined(separator: ", "))\n\(request.beginning)\n")
-    let verdict = await send(request)
+    let verdict = await judge(request)
     try output.write("\(verdict.text)\n")
     if case .unreachable(let reason) = verdict { throw CommandError(.notConnected, reason) }
     return verdict.isFault ? .serverAtFault : .success
+  }
+
+  /// Sends the request, and judges the response, or compares two servers.
+  func judge(_ request: MutatedRequest) async -> FuzzVerdict {
+    guard let other = options.against else { return await send(request) }
+    // It is unknown whether the responses have bodies, or heads.
+    if request.mayBeHead || request.looksLike09 { return .answered(status: 0) }
+    let parts = [request.bytes + closingRequest]
+    async let first = hold(parts, awaiting: [2], with: options.uri.origin)
+    async let second = hold(parts, awaiting: [2], with: other.origin)
+    return Framing.compare(await first, await second)
+  }
+
+  /// The request without mutations, which asks the server to close the connection.
+  private var closingRequest: [UInt8] {
+    var shape = mutator.good
+    shape.set("Connection", "close")
+    return shape.bytes
+  }
+
+  func hold(_ parts: [[UInt8]], awaiting counts: [Int], with origin: Origin? = nil) async -> Conversation {
+    await Conversation.hold(
+      parts, awaiting: counts, method: mutator.good.method, with: origin ?? options.uri.origin, on: engine,
+      timeout: options.timeout)
   }
 
   private func send(_ request: MutatedRequest) async -> FuzzVerdict {
@@ -106,33 +160,88 @@ struct FuzzRun {
 
   // MARK: Reports
 
-  private mutating func tell(_ verdict: FuzzVerdict, of request: MutatedRequest) throws(CommandError) {
-    if verdict.fault != .gone { sentCount += 1 }
+  private mutating func tell(_ verdict: FuzzVerdict, of request: MutatedRequest) async throws(CommandError) {
+    if verdict.fault != .gone { totals.requests += 1 }
+    guard case .fault(let fault, let reason) = verdict else { return count(verdict) }
+    totals.faults += 1
+    var (smallest, newest) = (request, reason)
+    if fault != .gone { await minimize(&smallest, fault, &newest) }
+    var finding = FuzzFinding(smallest, seed: options.seed, fault, newest)
+    if smallest.bytes.count < request.bytes.count { finding.originalSize = request.bytes.count }
+    try await add(finding, [smallest.bytes], awaiting: [1], command: replayCommand(request))
+  }
+
+  /// Counts an outcome that isn't a fault.
+  mutating func count(_ verdict: FuzzVerdict) {
     switch verdict {
     case .answered(let status): statuses[status / 100, default: 0] += 1
     case .closed: counts["closed without a response", default: 0] += 1
     case .waits: counts["waited for more data", default: 0] += 1
     case .unreachable: counts["not sent", default: 0] += 1
-    case .fault(let fault, let reason):
-      faultCount += 1
-      let mutations = request.mutations.joined(separator: ", ")
-      let line = "#\(request.number) \(fault.rawValue): \(mutations): \(reason)".printable
-      try output.write("\(line)\n  again: \(replay(request))\n")
+    case .fault: break
     }
   }
 
-  private func replay(_ request: MutatedRequest) -> String {
-    let shaping = (options.shaping + [options.url]).map(\.shellWord).joined(separator: " ")
+  /// Counts a request or a probe, and a fault of the server.
+  mutating func countProbe(isFault: Bool) {
+    totals.requests += 1
+    if isFault { totals.faults += 1 }
+  }
+
+  /// Reduces a request while it causes the same fault, and replaces the reason by that of the reduced request.
+  private func minimize(_ request: inout MutatedRequest, _ fault: FuzzVerdict.Fault, _ reason: inout String) async {
+    let countMax = options.minimizingRequests ?? (folder == nil ? 0 : FuzzOptions.savedMinimizingRequests)
+    var minimizer = RequestMinimizer(request.bytes, countMax: countMax)
+    let end = ContinuousClock.now + RequestMinimizer.duration
+    while .now < end, let bytes = minimizer.next() {
+      await pause()
+      let attempt = MutatedRequest(
+        number: request.number, bytes: bytes, mutations: request.mutations,
+        mayBeUnfinished: request.mayBeUnfinished || !MutatedRequest.isWhole(bytes))
+      let verdict = await judge(attempt)
+      guard case .fault(fault, let newReason) = verdict, fault != .framing || newReason == reason else {
+        minimizer.note(isSame: false)
+        continue
+      }
+      minimizer.note(isSame: true)
+      (request, reason) = (attempt, newReason)
+    }
+  }
+
+  /// Reports a finding. With --save, sends its request once more to record the response, and saves both.
+  mutating func add(
+    _ finding: FuzzFinding, _ parts: [[UInt8]], awaiting counts: [Int], command: String
+  ) async throws(CommandError) {
+    var finding = finding
+    finding.command = command
+    if let folder {
+      let response = await hold(parts, awaiting: counts).bytes
+      finding = try folder.save(finding, request: Array(parts.joined()), response: response, command: replayCommand)
+    }
+    try report.add(finding)
+  }
+
+  /// The command that creates the request again and sends it. It contains the fields and the body that the user passed.
+  private func replayCommand(_ request: MutatedRequest) -> String {
+    let corpus = options.corpusPath.map { ["--corpus", $0] } ?? []
+    let against = options.against == nil ? [] : options.sending.drop { $0 != "--against" }.prefix(2)
+    let shaping = (corpus + against + options.shaping + [options.url]).map(\.shellWord).joined(separator: " ")
     let remote = options.isRemoteAllowed ? "--allow-remote " : ""
     return "lupine fuzz --seed \(options.seed) --only \(request.number) \(remote)\(shaping)"
   }
 
-  private var summary: String {
+  /// The command that sends a saved request. It contains no part of the request, and of the URL only the origin.
+  func replayCommand(_ path: String) -> String {
+    let words = ["--replay", path] + options.sending + [options.uri.origin.description]
+    return "lupine fuzz " + words.map(\.shellWord).joined(separator: " ")
+  }
+
+  private func summary(_ noun: String) -> String {
     var parts = statuses.sorted { $0.key < $1.key }.map {
       $0.key == 0 ? "\($0.value) unchecked" : "\($0.value) \($0.key)xx"
     }
     parts += counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
-    return "\(sentCount) requests, \(faultCount) faults: \(parts.joined(separator: ", "))\n"
+    return "\(totals.requests) \(noun), \(totals.faults) faults: \(parts.joined(separator: ", "))\n"
   }
 }
 
@@ -222,7 +331,7 @@ extension EngineConfiguration {
 
 extension String {
   /// The text as one word of a shell's command line, quoted if necessary.
-  fileprivate var shellWord: String {
+  var shellWord: String {
     let isPlain =
       !isEmpty && utf8.allSatisfy { ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 < 10 || "-_./:=,@%".utf8.contains($0) }
     return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"

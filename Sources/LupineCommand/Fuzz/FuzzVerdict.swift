@@ -25,6 +25,10 @@ enum FuzzVerdict: Equatable {
     case reset
     /// The server no longer responds, even to a request without mutations.
     case gone = "no longer responds"
+    /// The server took bytes of one request for another request, or confused two responses.
+    case desync
+    /// Two servers divided the same bytes into different requests.
+    case framing = "different framing"
   }
 
   init(_ result: Result<CollectedResponse, EngineError>, to request: MutatedRequest) {

@@ -14,17 +14,28 @@ struct RequestMutator {
 
   let good: RequestShape
   let seed: UInt64
+  /// Requests that are mutated instead of `good`, if there are any.
+  var corpus: [CorpusRequest] = []
 
   private static let all = Mutation.ofRequestLine + Mutation.ofFields + Mutation.ofFraming
 
   /// Returns the mutated request with this number. One to three mutations change its request line, fields or framing. In a quarter
-  /// of the requests, another mutation changes the serialized bytes. Number 0 is the request without mutations.
+  /// of the requests, another mutation changes the serialized bytes. Number 0 is the request without mutations. With a corpus, the
+  /// first numbers are its requests without mutations, and the others mutate one of these.
   func request(_ number: Int) -> MutatedRequest {
     guard number > 0 else {
       return MutatedRequest(number: 0, bytes: good.bytes, mutations: [], mayBeUnfinished: false)
     }
+    if number <= corpus.count {
+      let (name, bytes) = (corpus[number - 1].name, corpus[number - 1].bytes)
+      return MutatedRequest(
+        number: number, bytes: bytes, mutations: ["\(name) of the corpus"],
+        mayBeUnfinished: !MutatedRequest.isWhole(bytes))
+    }
     var random = SplitMix64(seed: seed, request: number)
-    var shape = good
+    let start = corpus.isEmpty ? nil : random.pick(corpus)
+    if let start, start.shape == nil { return damaged(start, number, &random) }
+    var shape = start?.shape ?? good
     var names: [String] = []
     var leavesOpen = false
     for _ in 0..<random.pick([1, 1, 1, 2, 2, 3]) {
@@ -39,6 +50,15 @@ struct RequestMutator {
       number: number, bytes: bytes, mutations: names, mayBeUnfinished: leavesOpen || !MutatedRequest.isWhole(bytes))
   }
 
+  /// Returns a request of the corpus whose bytes are changed one to three times.
+  private func damaged(_ start: CorpusRequest, _ number: Int, _ random: inout SplitMix64) -> MutatedRequest {
+    var bytes = start.bytes
+    var names: [String] = []
+    for _ in 0..<random.pick([1, 1, 1, 2, 2, 3]) { names.append(Self.damage(&bytes, &random)) }
+    return MutatedRequest(
+      number: number, bytes: bytes, mutations: names, mayBeUnfinished: !MutatedRequest.isWhole(bytes))
+  }
+
   private static func damage(_ bytes: inout [UInt8], _ random: inout SplitMix64) -> String {
     let index = random.number(0...bytes.count - 1)
     let end = min(bytes.count, index + random.number(1...16))
@@ -49,14 +69,14 @@ struct RequestMutator {
     case 1:
       bytes[index] = random.pick(Array("\r\n\t\0 :;,\u{7F}".utf8) + [0x80, 0xFF])
       return "a changed byte"
-    case 2:
+    case 2 where bytes.count > end - index:
       bytes.removeSubrange(index..<end)
       return "bytes removed"
     case 3:
       bytes.insert(contentsOf: bytes[index..<end], at: index)
       return "bytes repeated"
     default:
-      bytes.removeSubrange(max(index, 1)...)
+      bytes.removeSubrange(min(max(index, 1), bytes.count)...)
       return "truncated"
     }
   }
@@ -136,6 +156,7 @@ extension RequestMutator.Mutation {
       shape.set("Host", random.pick(["", "a b", "a/b", "[::", "a:99999", "a,b", "\u{FF}", "a@b", "..", "%00"]))
     },
     Self(name: "a repeated field") { shape, random in
+      guard !shape.lines.isEmpty else { return }
       let line = random.pick(shape.lines)
       shape.lines += Array(repeating: line, count: random.number(1...50))
     },

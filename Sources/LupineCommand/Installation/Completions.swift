@@ -67,7 +67,7 @@ enum Completions {
     options.map { option in (option.letter.map { "-\($0) " } ?? "") + "--\(option.name)" }.joined(separator: " ")
   }
 
-  // The cases of the script for bash: an action for each kind of value. An option that both tables have has the same kind in both.
+  // The cases of the script for bash: an action for each kind of value. An option of several tables has the kind that the first of them states.
   private static func values() -> String {
     var actions: [String: String] = [:]
     var order: [String] = []

@@ -106,7 +106,16 @@ package final class Folder: Sendable {
   package func names() throws(SystemError) -> [String] {
     // The folder is opened once more, because a descriptor has a position, which reading changes.
     let number = descriptor.number
-    let copy = try SystemCall.run("open") { lupine_open_at(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0) }
+    return try Self.names(readingFrom: number, ".")
+  }
+
+  /// Returns the names of the entries of any folder, like the method `names`. The folder may belong to another user.
+  package static func names(at path: String) throws(SystemError) -> [String] {
+    try names(readingFrom: AT_FDCWD, path)
+  }
+
+  private static func names(readingFrom number: CInt, _ path: String) throws(SystemError) -> [String] {
+    let copy = try SystemCall.run("open") { lupine_open_at(number, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0) }
     guard let stream = fdopendir(copy) else {
       let code = errno
       close(copy)

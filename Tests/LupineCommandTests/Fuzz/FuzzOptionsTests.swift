@@ -32,6 +32,14 @@ struct FuzzOptionsTests {
       (["--rate"], "--rate needs a value"), (["--print=1", "localhost"], "--print takes no value"),
       (["--print", "localhost"], "--print requires --only NUMBER"),
       (["--loud", "localhost"], "--loud isn't an option"),
+      (["--minimize", "1001", "localhost"], "--minimize takes 0 to 1000, not \"1001\""),
+      (["--desync", "--only", "1", "localhost"], "--desync and --only can't be combined"),
+      (["--desync", "--against", "localhost", "localhost"], "--desync and --against can't be combined"),
+      (["--desync", "-X", "HEAD", "localhost"], "--desync can't use HEAD, whose responses have no content"),
+      (
+        ["--against", "http://192.0.2.1/", "localhost"],
+        "192.0.2.1 isn't this machine; pass --allow-remote if its operator agrees"
+      ),
       (["http://192.0.2.1/"], "192.0.2.1 isn't this machine; pass --allow-remote if its operator agrees"),
     ])
   func refused(arguments: [String], reason: String) {
