@@ -7,6 +7,8 @@
   public enum HTTPTypesError: Error, Sendable, Hashable {
     /// The request has no scheme (the pseudo field `:scheme`).
     case missingScheme
+    /// The request's scheme has characters other than letters and "+".
+    case malformedScheme(String)
     /// The request has neither an authority (the pseudo field `:authority`) nor a Host field.
     case missingAuthority
     /// The request's authority isn't a host with an optional port. User information isn't permitted (RFC 9113 §8.3.1).
@@ -37,6 +39,7 @@
       let text =
         switch self {
         case .missingScheme: "the request has no scheme. Set it to \"https\" or \"http\"."
+        case .malformedScheme(let text): "the scheme \"\(text)\" isn't http or https. Correct it."
         case .missingAuthority: "the request has no authority. Set it to the server's host, and its port if necessary."
         case .malformedAuthority(let text): "the authority \"\(text)\" isn't a host with an optional port. Correct it."
         case .conflictingHost(let authority, let host):

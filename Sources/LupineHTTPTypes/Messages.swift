@@ -12,6 +12,10 @@
     public init(_ request: HTTPRequest) throws(HTTPTypesError) {
       guard request.method != .connect, request.extendedConnectProtocol == nil else { throw .unsupportedConnect }
       guard let scheme = request.scheme else { throw .missingScheme }
+      // Without this check, "http://evil.test/?" would be the URI of another host.
+      guard scheme.utf8.allSatisfy({ $0 | 0x20 &- 0x61 < 26 || $0 == UInt8(ascii: "+") }) else {
+        throw .malformedScheme(scheme)
+      }
       let host = HTTPField.Name("Host").flatMap { request.headerFields[$0] }
       guard let authority = request.authority ?? host, !authority.isEmpty else { throw .missingAuthority }
       if let host, host.lowercased() != authority.lowercased() {

@@ -14,17 +14,18 @@
   struct CallTests {
     private static let echo = "X-Echo"
 
-    /// A server that responds with the request's line, its body and its X-Echo fields.
+    /// A server that responds with the request's line, its body and its X-Echo fields, byte for byte.
     private func server() throws -> OriginServer {
-      try .serving { request in
-        if request.path == "/redirect" { return Reply(status: 302, fields: ["Location": "/target"]) }
-        var fields = Fields()
-        for position in request.fields.positions(of: Self.echo) {
-          fields.append(name: Self.echo, valueBytes: request.fields.valueBytes(at: position))
+      try OriginServer { peer in
+        while let request = try peer.readRequest() {
+          let status = ["/redirect": 302, "/missing": 404][request.path] ?? 200
+          let body = Array("\(request.method) \(request.target) ".utf8) + request.body
+          var head = Array("HTTP/1.1 \(status) X\r\nLocation: /target\r\nContent-Length: \(body.count)\r\n".utf8)
+          for position in request.fields.positions(of: Self.echo) {
+            head += Array("\(Self.echo): ".utf8) + request.fields.valueBytes(at: position) + Array("\r\n".utf8)
+          }
+          try peer.send(head + Array("\r\n".utf8) + body)
         }
-        let line = "\(request.method) \(request.target) "
-        return Reply(
-          status: request.path == "/missing" ? 404 : 200, fields: fields, .bytes(Array(line.utf8) + request.body))
       }
     }
 
