@@ -69,7 +69,7 @@ final class RawConnection: StreamSink {
       if state.writer == nil { state.unsent += bytes }
       return state.writer
     }
-    writer?.post(bytes)
+    writer?.append(bytes)
   }
 
   /// Waits for the next bytes, or for the end of the connection, at most for `limit`.
@@ -133,7 +133,7 @@ final class RawConnection: StreamSink {
       defer { state.unsent = [] }
       return state.unsent
     }
-    writer.post(unsent)
+    writer.append(unsent)
   }
 
   func sent(byteCount: UInt64) {}
