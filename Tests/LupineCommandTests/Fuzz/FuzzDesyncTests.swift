@@ -101,7 +101,7 @@ struct FuzzDesyncTests {
     let lenient = try SimulatedChain.server(front: .length, back: .length)
     let other = try SimulatedChain.server(front: .strict, back: .strict)
     defer { for server in [strict, lenient, other] { server.stop() } }
-    let arguments = ["fuzz", "--seed", "4", "--count", "60", "--rate", "400", "--timeout", "1"]
+    let arguments = ["fuzz", "--seed", "4", "--count", "60", "--rate", "400", "--timeout", "2"]
     let differs = try await lupine(arguments + ["--against", lenient.url, strict.url])
     #expect(differs.status == 100 && differs.output.contains(" different framing: "), "\(differs.output)")
     #expect(differs.output.contains("1 response and 2"), "\(differs.output)")

@@ -1,3 +1,5 @@
+// LineTracer: prints spans, in place of a package that exports them.
+
 import Synchronization
 import Tracing
 

@@ -1,3 +1,5 @@
+// PrintedMetrics: prints metrics, in place of a package that exports them.
+
 import CoreMetrics
 import Synchronization
 
