@@ -3,7 +3,7 @@
 #if Services
   /// The error of a configuration: which key has which value, and what is permitted.
   public struct SettingError: Error, Sendable, Hashable {
-    /// What the configuration contains for the key.
+    /// The configuration's value for the key.
     public enum Found: Sendable, Hashable {
       /// The configuration has no value, although one is required.
       case nothing
@@ -15,9 +15,9 @@
 
     /// The key, relative to the reader that was passed to Lupine, such as "timeout.readMs".
     public let key: String
-    /// What the configuration contains for the key.
+    /// The configuration's value for the key.
     public let found: Found
-    /// What is permitted, such as "an integer from 1 to 604800000 (milliseconds)".
+    /// The permitted values, such as "an integer from 1 to 604800000 (milliseconds)".
     public let permitted: String
 
     package init(key: String, found: Found, permitted: String) {

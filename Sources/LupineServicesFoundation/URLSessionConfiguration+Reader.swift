@@ -10,7 +10,7 @@
     /// Reads settings from a configuration, with the keys of `ClientSettings`. Keys without a value leave the settings unchanged.
     ///
     /// If one of the keys for time limits has a value, ``timeouts`` is set, and ``timeoutIntervalForRequest`` limits only the other
-    /// phases. A session can't be told to follow no redirects: its delegate, or Alamofire's `Redirector`, decides.
+    /// phases. A session has no setting that follows no redirects: its delegate, or Alamofire's `Redirector`, decides.
     ///
     /// - Throws: A `SettingError` for a value of another type, or one that isn't permitted. The settings are unchanged then.
     public func update(from reader: ConfigReader) throws(SettingError) {

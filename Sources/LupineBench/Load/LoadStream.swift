@@ -69,7 +69,7 @@
       var socketEnding: WebSocketChannel.Ending?
       var handle: ExchangeHandle?
 
-      /// Marks the stream as closed and returns true, if it is to be closed, and neither the first event nor an echo is awaited.
+      /// Marks the stream as closed and returns true, if it should close, and neither the first event nor an echo is awaited.
       mutating func closesNow() -> Bool {
         guard isEnding, !isClosed, isAnswered, record.unansweredCount == 0 else { return false }
         isClosed = true
@@ -182,7 +182,7 @@
 
     /// Checks the response's head. Returns what a WebSocket's handshake has agreed on, and nil for other streams.
     private func check(_ head: ResponseHead) throws(Sample.Failure) -> WebSocketAgreement? {
-      // These are errors of their own kind.
+      // These errors are counted separately.
       if head.status >= 400 { return nil }
       switch setting.format {
       case .lines: return nil

@@ -1,7 +1,7 @@
 // StreamFormat: what the streams of a scenario consist of.
 
 #if Bench
-  /// What a stream consists of, and so what a load test measures on it.
+  /// The content of a stream, which determines what a load test measures on it.
   public enum StreamFormat: Sendable, Hashable {
     /// Server-sent events: the time to the first event, and the gaps between events.
     case events

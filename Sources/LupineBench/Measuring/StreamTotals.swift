@@ -3,7 +3,7 @@
 #if Bench
   internal import LupineEngine
 
-  /// What happened on a stream.
+  /// An event on a stream.
   enum StreamEvent: Sendable {
     /// The server has accepted the request, so the stream is open.
     case opened

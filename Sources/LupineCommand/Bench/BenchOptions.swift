@@ -148,7 +148,7 @@
       if streams == .webSocket, opensConnections { throw .benchUsage("--ws always opens connections; remove --fresh") }
     }
 
-    /// What the streams of a test consist of.
+    /// The content of a test's streams.
     enum StreamKind: String {
       case events = "sse"
       case lines

@@ -98,7 +98,7 @@ final class StorableResponse: Sendable {
       cache.note(request.uri.cacheKey, isShared: request.isServed(by: stored, now: cache.stores.now))
     }
     if stored.isPartial, stored.part == nil {
-      // The body isn't as long as the Content-Range says, so that nobody knows which bytes it contains.
+      // The body isn't as long as the Content-Range says, so it is unknown which bytes it contains.
       lead?.end(.failed)
     } else if isDecided || stored.isReusable(under: request.policy) {
       let (content, stored) = combined(content, stored)

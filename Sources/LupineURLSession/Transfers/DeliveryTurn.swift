@@ -23,7 +23,7 @@ enum DeliveryTurn: Equatable {
     self = .stepping
   }
 
-  /// Called when a question is asked, in place of an earlier one.
+  /// Called when the transfer asks a question, in place of an earlier one.
   mutating func ask() { self = isStepping ? .asking : .awaiting }
 
   /// Called when the observer has answered. Returns false, without effect, if no question is unanswered: only the first answer counts.

@@ -48,7 +48,7 @@ struct DesyncBaseline: Codable, Equatable {
   /// Whether the response to the marked request contains its marker, and later responses to the other request don't.
   var echoes = false
 
-  /// Whether the two responses can be told apart.
+  /// Whether the two responses differ visibly.
   var isDistinct: Bool { markedStatus != nil || echoes }
 }
 
