@@ -1,4 +1,7 @@
-"""The other service: users as JSON. Writes its port into the file named by the argument, and prints each request's traceparent."""
+"""upstream.py PORT|FILE: the other service, which returns users as JSON and prints the traceparent of each request.
+
+Listens on PORT, or on a free port that it writes into FILE.
+"""
 import http.server
 import os
 import sys
@@ -23,9 +26,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+port = int(sys.argv[1]) if sys.argv[1].isdigit() else 0
+server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
 server.daemon_threads = True
-with open(sys.argv[1] + ".new", "w") as file:
-    file.write(str(server.server_address[1]))
-os.rename(sys.argv[1] + ".new", sys.argv[1])
+if port == 0:
+    with open(sys.argv[1] + ".new", "w") as file:
+        file.write(str(server.server_address[1]))
+    os.rename(sys.argv[1] + ".new", sys.argv[1])
 server.serve_forever()

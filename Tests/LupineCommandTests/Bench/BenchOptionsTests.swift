@@ -190,7 +190,8 @@
         "bench", "--ws", "--message", "ping", "--every", "5ms", "--in-flight", "2", "--duration", "300ms", "--quiet",
         "--fail-if", "echo-p50>60s", "ws" + server.url.dropFirst(4),
       ])
-      #expect(run.status == 0, "\(run.errors)")
+      // On a busy machine, messages may be sent so late that the load test is invalid.
+      #expect([0, ExitCode.generatorOverloaded.rawValue].contains(run.status), "\(run.errors)")
       #expect(
         run.output.contains("streams     2 opened, 0 open at the end, 0 ended by the server, 2 closed"), "\(run.output)"
       )
