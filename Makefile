@@ -248,13 +248,14 @@ micro: deps ## measure the parts of a request without the network, and compare t
 	$(SWIFT) package --package-path Benchmarks/Micro -Xswiftc -enable-testing benchmark --no-progress --grouping metric
 
 namespaces: deps ## test on networks that lose, delay, reset and drop packets (as root or with sudo)
-	sh .ci/packages iproute2 python3 openssl
+	sh .ci/packages iproute2 python3 openssl dnsmasq-base
 	$(SWIFT) build $(STRICT) --product lupine
 	$(SWIFT) build $(STRICT) --product LupineReachability
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/run
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/reachability
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/waiting
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/rebinding
+	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/addresses
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/trouble
 
 # Optimized, as in production, or with SANITIZE=thread or address. The picture shows whether a curve still rises at the

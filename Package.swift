@@ -200,7 +200,7 @@ let package = Package(
     // A program for the tests, whose main thread waits in several ways while requests run.
     .executableTarget(
       name: "LupineMainQueue", dependencies: ["Lupine"], path: "Tests/LupineMainQueue", swiftSettings: strict),
-    // A program for Tests/Namespaces, which prints the changes of the network, or sends requests that wait for it.
+    // A program for Tests/Namespaces, which prints the changes of the network, or sends requests.
     .executableTarget(
       name: "LupineReachability", dependencies: ["Lupine", "LupineEngine"], path: "Tests/LupineReachability",
       swiftSettings: strict),
