@@ -112,6 +112,7 @@ traits: deps ## build and test the parts whose traits download packages, with no
 	Tests/Packages/snippets .build/traits
 	Tests/Packages/run
 	Tests/Examples/openapi/run
+	Tests/Examples/httpapis/run
 	Tests/Examples/hummingbird/run
 
 tables: deps ## write the generated table of Errors.md from the errors in the code
