@@ -112,6 +112,7 @@ traits: deps ## build and test the parts whose traits download packages, with no
 	Tests/Packages/snippets .build/traits
 	Tests/Packages/run
 	Tests/Examples/openapi/run
+	Tests/Examples/httpapis/run
 	Tests/Examples/hummingbird/run
 
 tables: deps ## write the generated table of Errors.md from the errors in the code
@@ -248,13 +249,14 @@ micro: deps ## measure the parts of a request without the network, and compare t
 	$(SWIFT) package --package-path Benchmarks/Micro -Xswiftc -enable-testing benchmark --no-progress --grouping metric
 
 namespaces: deps ## test on networks that lose, delay, reset and drop packets (as root or with sudo)
-	sh .ci/packages iproute2 python3 openssl
+	sh .ci/packages iproute2 python3 openssl dnsmasq-base
 	$(SWIFT) build $(STRICT) --product lupine
 	$(SWIFT) build $(STRICT) --product LupineReachability
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/run
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/reachability
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/waiting
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/rebinding
+	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/addresses
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/trouble
 
 # Optimized, as in production, or with SANITIZE=thread or address. The picture shows whether a curve still rises at the

@@ -42,6 +42,7 @@ let package = Package(
     .library(name: "LupineServicesFoundation", targets: ["LupineServicesFoundation"]),
     .library(name: "LupineHTTPTypes", targets: ["LupineHTTPTypes"]),
     .library(name: "LupineHTTPTypesFoundation", targets: ["LupineHTTPTypesFoundation"]),
+    .library(name: "LupineHTTPAPIs", targets: ["LupineHTTPAPIs"]),
     .library(name: "LupineObservability", targets: ["LupineObservability"]),
     .executable(name: "lupine", targets: ["LupineCommand"]),
     .executable(name: "lupine-demo", targets: ["LupineDemo"]),
@@ -55,6 +56,10 @@ let package = Package(
     .trait(name: "Services", description: "The life cycle and configuration of clients in servers: LupineServices."),
     // Downloads swift-http-types.
     .trait(name: "HTTPTypes", description: "Calls with the types of swift-http-types: LupineHTTPTypes."),
+    // Needs Swift 6.4. Downloads swift-http-api-proposal, which depends on many packages, and swift-http-types. Untried.
+    .trait(
+      name: "HTTPAPIs", description: "Engine as an HTTPClient of swift-http-api-proposal (untried): LupineHTTPAPIs.",
+      enabledTraits: ["HTTPTypes"]),
     // Downloads swift-distributed-tracing, swift-metrics and swift-log.
     .trait(name: "Observability", description: "The library LupineObservability: traces, metrics and logs."),
   ],
@@ -175,6 +180,11 @@ let package = Package(
       name: "LupineHTTPTypesFoundation",
       dependencies: ["LupineHTTPTypes", "LupineURLSession", "LupineEngine", httpTypes], swiftSettings: strict),
 
+    // The engine as the client protocol that is proposed for the ecosystem. Its dependencies on other packages are at the end.
+    .target(
+      name: "LupineHTTPAPIs", dependencies: ["LupineHTTPTypes", "LupineEngine", httpTypes],
+      swiftSettings: strict + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
+
     // Traces, metrics and logs. Without the trait `Observability`, it contains only a declaration that explains the trait.
     .target(
       name: "LupineObservability",
@@ -200,7 +210,7 @@ let package = Package(
     // A program for the tests, whose main thread waits in several ways while requests run.
     .executableTarget(
       name: "LupineMainQueue", dependencies: ["Lupine"], path: "Tests/LupineMainQueue", swiftSettings: strict),
-    // A program for Tests/Namespaces, which prints the changes of the network, or sends requests that wait for it.
+    // A program for Tests/Namespaces, which prints the changes of the network, or sends requests.
     .executableTarget(
       name: "LupineReachability", dependencies: ["Lupine", "LupineEngine"], path: "Tests/LupineReachability",
       swiftSettings: strict),
@@ -395,6 +405,22 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// The packages that the trait `HTTPAPIs` needs. The manifest of swift-http-api-proposal needs Swift 6.4, and an older SwiftPM would
+// report that instead of LupineHTTPAPIs's error.
+#if compiler(>=6.4)
+  package.dependencies += [
+    .package(url: "https://github.com/apple/swift-http-api-proposal", .upToNextMinor(from: "0.2.1")),
+    .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.5"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+  ]
+  package.targets.first { $0.name == "LupineHTTPAPIs" }?.dependencies += [
+    .product(name: "HTTPAPIs", package: "swift-http-api-proposal", condition: .when(traits: ["HTTPAPIs"])),
+    .product(name: "AsyncStreaming", package: "swift-async-algorithms", condition: .when(traits: ["HTTPAPIs"])),
+    .product(name: "BasicContainers", package: "swift-collections", condition: .when(traits: ["HTTPAPIs"])),
+    .product(name: "ContainersPreview", package: "swift-collections", condition: .when(traits: ["HTTPAPIs"])),
+  ]
+#endif
 
 // The simulated network, servers and clock in which tests run the engine, and the model of the pool. The target uses
 // `@testable import`, which a release build of a library doesn't allow, so it is a test target. Fuzz/run builds with

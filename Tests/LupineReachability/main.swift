@@ -4,6 +4,7 @@
 //   LupineReachability [HOST]               a host's reachability; each line of the input asks for the present one
 //   LupineReachability paths                the paths of an NWPathMonitor with their interfaces, in the same way
 //   LupineReachability get URL [OPTION...]  a request to the URL, and to the URL in each line of the input
+//   LupineReachability spread URL ORDER     for each line of the input, as many requests at once as the line says
 //
 // The options of requests: "waits" for a network, "retries" with an OfflineRetrier, "wired" refuses mobile networks, "public"
 // permits only public addresses, "puts" sends a body of 100,000 bytes, "brief" permits silence for 2 s only.
@@ -17,6 +18,8 @@ import Synchronization
 let arguments = CommandLine.arguments
 if arguments.count > 2, arguments[1] == "get" {
   get(arguments[2], Set(arguments.dropFirst(3)))
+} else if arguments.count == 4, arguments[1] == "spread" {
+  spread(arguments[2], arguments[3])
 } else if arguments.count > 1, arguments[1] == "paths" {
   watchPaths()
 } else {
@@ -107,5 +110,43 @@ func get(_ text: String, _ options: Set<String>) {
     }
     isDone.wait()
     next = readLine()
+  }
+}
+
+/// Sends GET requests with one engine, whose addresses expire after a second. Each line of the input is the number of requests to
+/// send at once. Prints their number when all have succeeded, or the errors.
+func spread(_ text: String, _ orderName: String) {
+  guard let order = AddressOrder.allCases.first(where: { "\($0)" == orderName }) else { fatalError("an unknown order") }
+  var configuration = EngineConfiguration()
+  configuration.resolver.order = order
+  configuration.resolver.cacheAge = .seconds(1)
+  configuration.proxy = .none
+  do {
+    let engine = try Engine(configuration: configuration)
+    let request = EngineRequest(uri: try URI(text))
+    while let count = readLine().flatMap({ Int($0) }) {
+      let isDone = DispatchSemaphore(value: 0)
+      Task {
+        await withTaskGroup(of: String?.self) { group in
+          for _ in 0..<count {
+            group.addTask {
+              do {
+                let status = try await engine.collect(request).head.status
+                return status == 200 ? nil : "status \(status)"
+              } catch {
+                return "\(error)"
+              }
+            }
+          }
+          var failures: Set<String> = []
+          for await case let failure? in group { failures.insert(failure) }
+          show(failures.isEmpty ? "\(count)" : failures.sorted().joined(separator: ", "))
+        }
+        isDone.signal()
+      }
+      isDone.wait()
+    }
+  } catch {
+    show("\(error)")
   }
 }

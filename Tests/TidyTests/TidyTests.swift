@@ -41,6 +41,10 @@ import Testing
     "LupineHTTPTypesFoundation": [
       "LupineHTTPTypes", "LupineURLSession", "LupineEngine", "HTTPTypes", "Foundation",
     ],
+    "LupineHTTPAPIs": [
+      "LupineHTTPTypes", "LupineEngine", "HTTPTypes", "HTTPAPIs", "AsyncStreaming", "BasicContainers",
+      "ContainersPreview",
+    ],
     "LupineObservability": [
       "LupineEngine", "LupineReactor", "LupineWire", "Tracing", "CoreMetrics", "Logging", "Synchronization",
     ],
