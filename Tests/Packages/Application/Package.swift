@@ -6,12 +6,16 @@ import PackageDescription
 let package = Package(
   name: "Application",
   dependencies: [
+    // With all traits that the dependencies use: SwiftPM 6.3 resolves only the dependencies of the traits of the first package that
+    // names Lupine, and fails if another one needs more ("exhausted attempts to resolve the dependencies graph").
+    .package(name: "Lupine", path: "../../..", traits: ["HTTPTypes", "Services"]),
     .package(path: "../Plain"), .package(path: "../Calls"), .package(path: "../Life"), .package(path: "../Unrelated"),
   ],
   targets: [
     .executableTarget(
       name: "Application",
       dependencies: [
+        .product(name: "LupineEngine", package: "Lupine"),
         .product(name: "Plain", package: "Plain"), .product(name: "Calls", package: "Calls"),
         .product(name: "Life", package: "Life"), .product(name: "Unrelated", package: "Unrelated"),
       ])
