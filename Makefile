@@ -109,6 +109,7 @@ traits: deps ## build and test the parts whose traits download packages, with no
 	  echo "the trait $$trait alone" && LUPINE_TARGETS="Lupine$$trait" $(SWIFT) build --traits $$trait $(FLAGS) \
 	    --scratch-path .build/trait || exit 1; \
 	done
+	sh .ci/packages curl python3
 	Tests/Packages/snippets .build/traits
 	Tests/Packages/run
 	Tests/Examples/openapi/run
