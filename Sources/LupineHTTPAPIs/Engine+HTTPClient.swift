@@ -103,7 +103,7 @@
       public typealias FinalElement = HTTPFields?
 
       private var reader: StreamingBodyReader
-      // What `body` leaves in it remains for the next call.
+      // The next call returns the bytes that `body` hasn't taken.
       private var buffer = UniqueArray<UInt8>()
 
       init(_ reader: consuming StreamingBodyReader) { self.reader = reader }

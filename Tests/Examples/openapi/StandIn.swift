@@ -5,7 +5,7 @@ public import HTTPTypes
 
 public import struct Foundation.URL
 
-/// What a client needs to send a request.
+/// A client's way to send a request.
 public protocol ClientTransport: Sendable {
   /// Sends a request.
   func send(

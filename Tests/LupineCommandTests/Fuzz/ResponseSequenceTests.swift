@@ -1,4 +1,4 @@
-// ResponseSequenceTests: several responses on one connection are told apart, whatever the server sends.
+// ResponseSequenceTests: the parser separates several responses on one connection, whatever the server sends.
 
 @testable import LupineCommand
 import LupineTestSupport

@@ -3,7 +3,7 @@
 @_exported public import AsyncStreaming
 @_exported public import HTTPTypes
 
-/// What clients can do.
+/// The capabilities of clients.
 public enum HTTPClientCapability {
   /// The settings of one request.
   public protocol RequestOptions {}
