@@ -31,9 +31,11 @@ import Testing
       #expect(long.error?.localizedDescription.contains("limit of 100 bytes") == true)
     }
     let count = Shared(0)
-    let streamed = await manager.request(server.url + "/long").stream { data in
-      count.update { $0 += data.count }
-    }.finished()
+    // The closure must be set before the body arrives: the manager collects what arrives earlier.
+    manager.startRequestsImmediately = false
+    let request = manager.request(server.url + "/long").stream { data in count.update { $0 += data.count } }
+    request.resume()
+    let streamed = await request.finished()
     #expect(streamed.error == nil && count.value == 101)
   }
 
