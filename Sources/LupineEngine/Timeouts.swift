@@ -55,7 +55,8 @@ public struct Timeouts: Sendable, Hashable {
   /// The maximum pause between two bytes of the response. 60 s by default.
   public var idle: Duration? = .seconds(60)
   /// The time limit of the entire exchange, including replays and the redirects that
-  /// `execute` and `collect` follow. None by default.
+  /// `execute` and `collect` follow. None by default. If it is zero or negative, the exchange fails with `timedOut`, and nothing is
+  /// sent.
   public var total: Duration?
 
   /// Creates limits with the default values.

@@ -8,11 +8,9 @@ import Synchronization
 /// Collects the response body of a data request or an upload, or passes the body to a closure.
 final class DataTaskDelegate: TaskDelegate, @unchecked Sendable {
   private struct Body {
-    var data = Data()
+    var collected = CollectedBody()
     var byteCount: Int64 = 0
-    /// Whether the collected body exceeds the session's limit, so that the rest of it isn't kept either.
-    var isExcessive = false
-    /// The closure that receives the parts of the response body, or nil to collect them in `data`.
+    /// The closure that receives the parts of the response body, or nil to collect them.
     var stream: Transferred<(Data) -> Void>?
   }
 
@@ -20,7 +18,7 @@ final class DataTaskDelegate: TaskDelegate, @unchecked Sendable {
   let uploadProgress = TransferProgress()
   private let body = Mutex(Body())
 
-  override var data: Data? { body.withLock { $0.stream == nil ? $0.data : nil } }
+  override var data: Data? { body.withLock { $0.stream == nil ? $0.collected.data : nil } }
 
   /// Passes the rest of the response body to `closure` instead of collecting it. If `closure` is nil, collects the body again.
   func stream(to closure: ((Data) -> Void)?) {
@@ -30,7 +28,7 @@ final class DataTaskDelegate: TaskDelegate, @unchecked Sendable {
 
   override func reset() {
     super.reset()
-    body.withLock { body in (body.data, body.byteCount, body.isExcessive) = (Data(), 0, false) }
+    body.withLock { body in (body.collected, body.byteCount) = (CollectedBody(), 0) }
   }
 
   /// Returns whether the declared length of a body in memory exceeds the session's limit, and stores the error for that.
@@ -46,14 +44,8 @@ final class DataTaskDelegate: TaskDelegate, @unchecked Sendable {
     let (stream, byteCount, excess) = body.withLock {
       body -> (Transferred<(Data) -> Void>?, Int64, CollectedBodyLimit?) in
       body.byteCount += Int64(data.count)
-      if body.stream == nil, !body.isExcessive {
-        if let limit, data.count > limit.bytesMax - body.data.count {
-          (body.data, body.isExcessive) = (Data(), true)
-          return (nil, body.byteCount, limit)
-        }
-        body.data.append(data)
-      }
-      return (body.stream, body.byteCount, nil)
+      let excess = body.stream == nil ? body.collected.append(data, within: limit) : nil
+      return (body.stream, body.byteCount, excess)
     }
     if let excess {
       error = excess.excess(at: task.currentRequest?.url)

@@ -17,9 +17,7 @@ public class DataRequest: Request, @unchecked Sendable {
   public let convertible: any URLRequestConvertible
 
   private struct Received {
-    var data = Data()
-    /// Whether the body exceeds the session's limit, so that the rest of it isn't kept either.
-    var isExcessive = false
+    var body = CollectedBody()
     var validations: [Validation] = []
   }
 
@@ -34,7 +32,7 @@ public class DataRequest: Request, @unchecked Sendable {
 
   /// The part of the response body received so far, or nil if it is empty.
   public var data: Data? {
-    let data = received.withLock { $0.data }
+    let data = received.withLock { $0.body.data }
     return data.isEmpty ? nil : data
   }
 
@@ -46,19 +44,13 @@ public class DataRequest: Request, @unchecked Sendable {
 
   override func reset() {
     super.reset()
-    received.withLock { received in (received.data, received.isExcessive) = (Data(), false) }
+    received.withLock { $0.body = CollectedBody() }
   }
 
   func didReceive(_ data: Data, from task: URLSessionTask, within limit: CollectedBodyLimit?) {
     let (count, excess) = received.withLock { received -> (Int64, CollectedBodyLimit?) in
-      guard !received.isExcessive else { return (0, nil) }
-      if let limit, data.count > limit.bytesMax - received.data.count {
-        (received.data, received.isExcessive) = (Data(), true)
-        return (0, limit)
-      }
-      // The first piece is stored without copying it.
-      if received.data.isEmpty { received.data = data } else { received.data.append(data) }
-      return (Int64(received.data.count), nil)
+      let excess = received.body.append(data, within: limit)
+      return (Int64(received.body.data.count), excess)
     }
     if let excess {
       didFail(task, earlyWith: .sessionTaskFailed(error: excess.excess(at: task.currentRequest?.url)))

@@ -258,7 +258,7 @@ struct PoolState: Sendable {
   /// Opens connections in advance, until `count` connections with this key are idle or are being opened without a waiter. Opens fewer
   /// if the limits don't permit more, or if exchanges or descriptors are waiting for places.
   mutating func prewarm(_ key: PoolKey, count: Int) -> [Action] {
-    guard !isShuttingDown, shortage == nil, awaitingPlace.isEmpty else { return [] }
+    guard !isShuttingDown, shortage == nil else { return [] }
     let origin = slot(of: key) ?? remember(key)
     let ready = origins[origin].idle.count + origins[origin].orphans.count
     let missing = min(count, limits.idlePerOriginMax) - ready

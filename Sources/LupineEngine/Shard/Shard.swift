@@ -249,6 +249,10 @@ final class Shard {
   }
 
   private func submit(_ submission: Submission) {
+    if let total = submission.request.timeouts.total, total <= .zero {
+      let origin = submission.request.uri.origin
+      return submission.refuse(EngineError(.timedOut, .setup, origin, cause: .totalLimit(total)), now: now)
+    }
     do {
       let exchange = try Exchange(
         submission, key: try key(of: submission.request, submission.id), codingLimits: configuration.codings,

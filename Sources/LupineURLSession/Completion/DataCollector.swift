@@ -9,7 +9,7 @@ final class DataCollector: NSObject, URLSessionDataDelegate, SelectiveDataDelega
   typealias Handler = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
 
   private struct State {
-    var body = Data()
+    var body = CollectedBody()
     var handler: Handler?
     /// The error for a body that exceeds the maximum size, after which the task is canceled. The completion handler is called with
     /// this error. Nil if the body doesn't exceed the maximum.
@@ -38,32 +38,23 @@ final class DataCollector: NSObject, URLSessionDataDelegate, SelectiveDataDelega
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
     guard let error = limit?.refusal(of: response, to: dataTask) else { return completionHandler(.allow) }
-    state.withLock { state in
-      state.excess = error
-      state.body = Data()
-    }
+    state.withLock { $0.excess = error }
     completionHandler(.cancel)
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     let isTooLong = state.withLock { state in
-      guard state.excess == nil else { return false }
-      if let limit, data.count > limit.bytesMax - state.body.count {
-        state.excess = limit.excess(at: dataTask.currentRequest?.url)
-        state.body = Data()
-        return true
-      }
-      // The first part of the body is often the whole body. Then it isn't copied.
-      if state.body.isEmpty { state.body = data } else { state.body.append(data) }
-      return false
+      guard let excess = state.body.append(data, within: limit) else { return false }
+      state.excess = excess.excess(at: dataTask.currentRequest?.url)
+      return true
     }
     if isTooLong { dataTask.cancel() }
   }
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     let (handler, body, excess) = state.withLock { state in
-      defer { (state.handler, state.body) = (nil, Data()) }
-      return (state.handler, state.body, state.excess)
+      defer { (state.handler, state.body) = (nil, CollectedBody()) }
+      return (state.handler, state.body.data, state.excess)
     }
     let error = excess ?? error
     handler?(error == nil ? body : nil, task.response, error)

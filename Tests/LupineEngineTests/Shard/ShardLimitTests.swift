@@ -163,6 +163,19 @@ struct ShardLimitTests {
     }
   }
 
+  @Test("a request without time left fails before anything is sent", arguments: [Duration.zero, .seconds(-1)])
+  func noTimeLeft(total: Duration) async throws {
+    let stage = ShardStage()
+    let (_, sink) = stage.submit(
+      EngineRequest(uri: try URI("http://127.0.0.1/"), timeouts: Timeouts(everyPhase: nil, total: total)))
+    stage.turn()
+    try #require(sink.finished.isOpen)
+    let error = await sink.outcome.error
+    #expect(error?.code == .timedOut && error?.phase == .setup && error?.progress == .nothingSent)
+    #expect(error?.description.contains("no time was left for the request") == true)
+    #expect(stage.network.sockets.isEmpty)
+  }
+
   @Test("a cancelled request ends immediately, whatever its phase", arguments: Stall.allCases)
   func cancellation(stall: Stall) async throws {
     let stalled = try Stalled(stall, Timeouts(everyPhase: nil, total: nil))

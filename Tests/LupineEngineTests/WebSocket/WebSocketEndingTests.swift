@@ -42,12 +42,15 @@ struct WebSocketEndingTests {
     for limit in [nil, Duration.seconds(3)] {
       let clock = ManualTimer()
       defer { clock.end() }
-      let events = Recorder<String>()
+      let (events, hasEnded) = (Recorder<String>(), Gate())
       var timeouts = WebSocketTimeouts()
       timeouts.untakenMessages = limit
       let channel = WebSocketChannel(limits: WebSocketLimits(), timeouts: timeouts, timer: clock.timer)
       channel.connect(
-        to: WebSocketChannel.Transport(extendWindow: { _ in }, close: {}, onEnd: { _ in events.record("end") }))
+        to: WebSocketChannel.Transport(extendWindow: { _ in }, close: {}) { _ in
+          events.record("end")
+          hasEnded.open()
+        })
       channel.open(WebSocketAgreement())
       channel.receive(bytes: bytes.span)
       channel.transportEnded()
@@ -64,6 +67,7 @@ struct WebSocketEndingTests {
         clock.advance(by: .seconds(2))
         events.record("mark")
         clock.advance(by: .seconds(1))
+        try #require(await settles { hasEnded.isOpen })
         #expect(await events.first(5) == ["message", "mark", "message", "mark", "end"])
         for _ in 0..<2 { receive() }
         #expect(await events.first(2) == ["message", "failed"])

@@ -55,7 +55,10 @@ extension ErrorTable {
     case .tlsFailed: one(.tls, .tls(.closed(peer: "example.org")))
     case .timedOut:
       Phase.allCases.map { ($0.rawValue, EngineError(code, $0, origin, cause: .limit(.seconds(10)))) }
-        + [("total", EngineError(code, .receive, origin, cause: .totalLimit(.seconds(60))))]
+        + [
+          ("total", EngineError(code, .receive, origin, cause: .totalLimit(.seconds(60)))),
+          ("no time", EngineError(code, .setup, origin, cause: .totalLimit(.zero))),
+        ]
     case .cancelled: one(.firstByte)
     case .connectionLost:
       [

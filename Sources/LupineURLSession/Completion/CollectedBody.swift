@@ -1,9 +1,29 @@
-// CollectedBodyLimit: a session's `bodyBytesMax`, which limits the bodies that are collected in memory.
+// CollectedBody: a response body in memory, and a session's `bodyBytesMax`, which limits the bodies that are collected in memory.
 
 package import Foundation
 
-/// The limit for a response body that is collected in memory. Whatever collects a body compares each part of the body with
-/// `bytesMax`, and cancels the task with the error of `excess(at:)`.
+/// A response body that is collected in memory, within the session's limit.
+package struct CollectedBody {
+  package private(set) var data = Data()
+  private var isExcessive = false
+
+  package init() {}
+
+  /// Adds a part of the body. If the body exceeds the limit with this part, drops the body and returns the limit: the caller cancels
+  /// the task with the error of `excess(at:)`. Parts that still arrive afterward are dropped, too.
+  package mutating func append(_ part: Data, within limit: CollectedBodyLimit?) -> CollectedBodyLimit? {
+    guard !isExcessive else { return nil }
+    if let limit, part.count > limit.bytesMax - data.count {
+      (data, isExcessive) = (Data(), true)
+      return limit
+    }
+    // The first part is often the whole body. It is stored without copying it.
+    if data.isEmpty { data = part } else { data.append(part) }
+    return nil
+  }
+}
+
+/// The limit for a response body that is collected in memory.
 package struct CollectedBodyLimit: Sendable {
   /// The maximum number of bytes after decoding.
   package let bytesMax: Int
