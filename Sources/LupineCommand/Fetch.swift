@@ -86,7 +86,7 @@ final class Fetch: ResponseSink {
   }
 
   /// The receive window of a WebSocket connection: 256 KiB, as in a session.
-  private static let socketWindowBytes = 256 * 1024
+  static let socketWindowBytes = 256 * 1024
 
   // MARK: ResponseSink
 

@@ -170,7 +170,7 @@
       channel.connect(
         to: WebSocketChannel.Transport(
           // The window is unlimited, because each message is taken at once.
-          extendWindow: { _ in }, close: { [weak self] in self?.cancel() },
+          windowBytes: .max, extendWindow: { _ in }, close: { [weak self] in self?.cancel() },
           onEnd: { [weak self] ending in self?.state.withLock { $0.socketEnding = ending } }))
       channel.open(agreement)
       receiveNext()

@@ -44,6 +44,7 @@ final class SocketRun: Sendable {
     }
     channel.connect(
       to: WebSocketChannel.Transport(
+        windowBytes: Fetch.socketWindowBytes,
         extendWindow: { handle()?.extendWindow(by: $0) }, close: { handle()?.discardBody() },
         onEnd: { [weak self] in self?.ended($0) }))
     channel.open(agreement)

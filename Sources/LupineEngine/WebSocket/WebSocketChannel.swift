@@ -27,7 +27,10 @@ package final class WebSocketChannel: Sendable {
 
   /// The owner's connection to the server.
   package struct Transport: Sendable {
-    /// Permits the owner to pass on as many bytes more.
+    /// The number of bytes that the owner may pass on before the first call of `extendWindow`.
+    var windowBytes: Int
+    /// Permits the owner to pass on as many bytes more. Called when half of the window or 16 KiB have been parsed, because each call
+    /// wakes the loop.
     var extendWindow: @Sendable (Int) -> Void
     /// Closes the connection, because the server hasn't done so in time.
     var close: @Sendable () -> Void
@@ -36,9 +39,10 @@ package final class WebSocketChannel: Sendable {
     var onEnd: @Sendable (Ending) -> Void
 
     package init(
-      extendWindow: @escaping @Sendable (Int) -> Void, close: @escaping @Sendable () -> Void,
+      windowBytes: Int, extendWindow: @escaping @Sendable (Int) -> Void, close: @escaping @Sendable () -> Void,
       onEnd: @escaping @Sendable (Ending) -> Void
     ) {
+      self.windowBytes = windowBytes
       self.extendWindow = extendWindow
       self.close = close
       self.onEnd = onEnd

@@ -22,6 +22,8 @@ struct WebSocketChannelState: ~Copyable, Sendable {
   /// The maximum size of the received messages that no caller has taken: 256 KiB, the engine's default window. Beyond it, bytes stay
   /// unparsed, until the window is used up and TCP stops the server. The limit may be exceeded by one message.
   private static let unreadBytesMax = 256 << 10
+  /// The number of parsed bytes by which the window is extended at least, unless half of the window is less: 16 KiB.
+  private static let extensionBytesMin = 16 << 10
   /// The assumed size of a message in addition to its bytes, so that empty messages count too: 64 bytes.
   private static let messageOverheadBytes = 64
   /// The number of taken messages, or parsed bytes, at the start of a buffer from which on they are removed.
@@ -50,6 +52,8 @@ struct WebSocketChannelState: ~Copyable, Sendable {
   private var input: [UInt8] = []
   /// The number of bytes at the start of `input` that have been parsed.
   private var parsedCount = 0
+  /// The number of parsed bytes by which the window hasn't been extended yet.
+  private var unextendedBytes = 0
   private var messages: [WebSocketMessage] = []
   /// The number of elements at the start of `messages` that have been taken.
   private var takenCount = 0
@@ -246,7 +250,11 @@ struct WebSocketChannelState: ~Copyable, Sendable {
       // The connection ignores all further bytes.
       cursor = bytes.count
     }
-    if cursor > 0 { actions.append(.extendWindow(cursor)) }
+    unextendedBytes += cursor
+    if unextendedBytes >= min(Self.extensionBytesMin, (transport?.windowBytes ?? 0) / 2), unextendedBytes > 0 {
+      actions.append(.extendWindow(unextendedBytes))
+      unextendedBytes = 0
+    }
     return cursor
   }
 

@@ -21,7 +21,7 @@ import Synchronization
 ///
 /// The opening handshake follows redirects, and it uses the session's cookies, credentials and proxies like other requests. The task
 /// offers compression (permessage-deflate, RFC 7692). It answers pings on its own. Completion handlers are called on the delegate
-/// queue.
+/// queue. The async methods don't wait for that queue, so they may return before the delegate is notified of an earlier event.
 open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
   /// A message of a WebSocket connection.
   public enum Message: Sendable {
@@ -94,26 +94,30 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
   final let channel = WebSocketChannel(limits: WebSocketLimits())
   private let opening: WebSocketOpening?
   private let delivery: SerialQueue?
+  /// Resumes together the Swift tasks whose messages arrived together. Nil for a task without a session.
+  private let resumptions: Resumptions?
   private let socketState = Mutex(SocketState())
 
   init(_ session: URLSession, _ request: URLRequest, subprotocols: [String], identifier: Int) {
     opening = WebSocketOpening(subprotocols: subprotocols, deflate: DeflateOffer())
     delivery = session.delivery
+    resumptions = session.webSocketTransfers.queue.resumptions
     super.init(session, request, identifier: identifier)
-    connect()
+    connect(windowBytes: session.client.windowBytes)
   }
 
   /// Creates a task without a session, for a subclass that replaces a real task in a test. The task never opens a connection.
   public override init() {
     opening = nil
-    delivery = nil
+    (delivery, resumptions) = (nil, nil)
     super.init()
-    connect()
+    connect(windowBytes: 0)
   }
 
-  private func connect() {
+  private func connect(windowBytes: Int) {
     channel.connect(
       to: WebSocketChannel.Transport(
+        windowBytes: windowBytes,
         extendWindow: { [weak self] in self?.extendWindow(by: $0) },
         close: { [weak self] in self?.discardBody() },
         onEnd: { [weak self] in self?.connectionEnded($0) }))
@@ -379,23 +383,41 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
 extension URLSessionWebSocketTask {
   /// Sends a message, and returns when it has been buffered. See ``send(_:completionHandler:)``.
   public func send(_ message: Message) async throws {
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-      send(message) { error in continuation.resume(with: error.map { .failure($0) } ?? .success(())) }
+    try await result { completion in
+      guard isPlain else { return send(message) { error in completion(error.map { .failure($0) } ?? .success(())) } }
+      channel.send(WebSocketMessage(message)) { completion(self.result(of: $0)) }
     }
   }
 
   /// Waits for the next message. See ``receive(completionHandler:)``. Canceling the awaiting Swift task has no effect on it.
   public func receive() async throws -> Message {
-    try await withCheckedThrowingContinuation { continuation in
-      receive { continuation.resume(with: $0) }
+    try await result { completion in
+      guard isPlain else { return receive(completionHandler: completion) }
+      channel.receive { result in completion(result.map { Message($0) }.mapError { self.error($0) }) }
     }
   }
 
   /// Sends a ping, and returns when the server has answered. See ``sendPing(pongReceiveHandler:)``.
   public func sendPing() async throws {
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-      sendPing { error in continuation.resume(with: error.map { .failure($0) } ?? .success(())) }
+    try await result { completion in
+      guard isPlain else { return sendPing { error in completion(error.map { .failure($0) } ?? .success(())) } }
+      channel.ping { completion(self.result(of: $0)) }
     }
+  }
+
+  /// Whether no subclass can have replaced the methods with completion handlers, so that the async methods needn't call them.
+  private var isPlain: Bool { type(of: self) == URLSessionWebSocketTask.self }
+
+  private func result(of ending: WebSocketChannel.Ending?) -> Result<Void, any Error> {
+    ending.map { .failure(error($0)) } ?? .success(())
+  }
+
+  private func result<Value: Sendable>(
+    _ call: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
+  ) async throws -> Value {
+    let awaited = Awaited<Result<Value, any Error>>(resumptions)
+    call { awaited.fill($0) }
+    return try await awaited.value().get()
   }
 }
 

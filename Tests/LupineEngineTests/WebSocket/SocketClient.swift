@@ -28,6 +28,7 @@ final class SocketClient: ResponseSink {
     var request = EngineRequest(uri: try URI(url))
     channel.connect(
       to: WebSocketChannel.Transport(
+        windowBytes: windowBytes,
         extendWindow: { [weak self] count in self?.handle.withLock { $0 }?.extendWindow(by: count) },
         close: { [weak self] in self?.handle.withLock { $0 }?.discardBody() },
         onEnd: { [endings] in endings.record($0) }))

@@ -163,7 +163,7 @@ final class SocketSimulation {
     let journal = journal
     channel.connect(
       to: WebSocketChannel.Transport(
-        extendWindow: { count in journal.note { $0.window += count } }, close: {},
+        windowBytes: 64 << 10, extendWindow: { count in journal.note { $0.window += count } }, close: {},
         onEnd: { ending in
           journal.note {
             $0.endings.append(ending)

@@ -47,7 +47,7 @@ struct WebSocketEndingTests {
       timeouts.untakenMessages = limit
       let channel = WebSocketChannel(limits: WebSocketLimits(), timeouts: timeouts, timer: clock.timer)
       channel.connect(
-        to: WebSocketChannel.Transport(extendWindow: { _ in }, close: {}) { _ in
+        to: WebSocketChannel.Transport(windowBytes: 64 << 10, extendWindow: { _ in }, close: {}) { _ in
           events.record("end")
           hasEnded.open()
         })
