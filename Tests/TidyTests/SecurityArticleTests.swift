@@ -1,4 +1,4 @@
-// SecurityArticleTests: the tests and limits named in Security.md exist, and each promise has a mutation.
+// SecurityArticleTests: the tests and limits named in Security.md exist, and the quoted tests detect the promises' mutations.
 
 import Foundation
 import Testing
@@ -59,23 +59,51 @@ import Testing
       "OpenSSL keeps this promise: it verifies the server's certificate before it chooses the client's",
   ]
 
-  @Test("each security promise in Security.md has a mutation test, and each mutation test belongs to one promise")
-  func mutations() throws {
+  /// Returns the promises that the mutations of Tests/Mutants quote, each with the names of the tests that detect the mutation.
+  private static func mutations() throws -> [(promise: String, tests: [String])] {
     let folder = SourceTree.root.appending(path: "Tests/Mutants")
     let tables = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
       .filter { $0.pathExtension == "txt" }
-    let mutated = try tables.flatMap { table in
-      try String(contentsOf: table, encoding: .utf8).split(separator: "\n")
-        .filter { $0.hasPrefix("promise: ") }.map { String($0.dropFirst("promise: ".count)) }
+    var mutations: [(promise: String, tests: [String])] = []
+    for table in tables {
+      for record in try String(contentsOf: table, encoding: .utf8).split(separator: "\n\n") {
+        let lines = record.split(separator: "\n")
+        guard let promise = lines.first(where: { $0.hasPrefix("promise: ") })?.dropFirst("promise: ".count) else {
+          continue
+        }
+        let tests = lines.filter { $0.hasPrefix("test: ") }.flatMap { Self.tests(in: $0).map(\.words) }
+        mutations.append((String(promise), tests))
+      }
     }
-    // The promises in the table of advisories follow from those in the other tables.
+    return mutations
+  }
+
+  @Test("each security promise in Security.md has a mutation test, and each mutation test belongs to one promise")
+  func mutations() throws {
+    // The rules in the table of advisories have tests, but need no mutations.
     let promises = try Self.rows().filter { !["Limits", "Advisories"].contains($0.heading) }.map { $0.cells[0] }
-    let words = Set(mutated).union(Self.promisesWithoutMutation.keys)
+    let words = Set(try Self.mutations().map(\.promise)).union(Self.promisesWithoutMutation.keys)
     for promise in promises {
       #expect(words.contains { promise.contains($0) }, "no mutation in Tests/Mutants breaks the promise: \(promise)")
     }
     for words in words {
       #expect(promises.count { $0.contains(words) } == 1, "not a quote from exactly one promise: \(words)")
+    }
+  }
+
+  @Test("each promise in Security.md quotes a test that has to detect one of its mutations")
+  func detections() throws {
+    // Entries of a table, which the test of the table runs, and scripts, which no mutation names.
+    let others = ["Misbehaviour+", "ResponseVectors+", "Namespaces/"]
+    let mutations = try Self.mutations()
+    for row in try Self.rows() where !["Limits", "Advisories"].contains(row.heading) {
+      let quoted = Self.tests(in: try #require(row.cells.last))
+      let detecting = mutations.filter { row.cells[0].contains($0.promise) }.flatMap(\.tests)
+      guard !detecting.isEmpty, !quoted.contains(where: { test in others.contains { test.file.hasPrefix($0) } }) else {
+        continue
+      }
+      let isVerified = quoted.contains { detecting.contains($0.words) }
+      #expect(isVerified, "the promise quotes no test of its mutations: \(row.cells[0])")
     }
   }
 
