@@ -188,13 +188,17 @@ private struct CacheChoice {
     guard request.completesParts, request.method == "GET", request.policy == .automatic, !request.hasOwnConditions,
       !["Range", "Cache-Control", "Pragma"].contains(where: request.fields.contains)
     else { return nil }
+    // Responses of different partitions aren't combined.
+    let partition = request.partition(of: Fields())
     let beginnings = stored.indices.filter { index in
       stored[index].part?.range.lowerBound == 0 && stored[index].entityTag?.strength == .strong
-        && stored[index].state == .valid && request.mayRead(stored[index].partition)
+        && stored[index].state == .valid && stored[index].partition == partition
         && stored[index].selectingFields.match(request.fields)
     }
-    guard let index = stored.preferred(among: beginnings), let part = stored[index].part,
-      let tag = stored[index].entityTag
+    // Of the beginnings of the preferred version, the longest leaves the least to be sent.
+    guard let preferred = stored.preferred(among: beginnings), let tag = stored[preferred].entityTag,
+      let index = beginnings.filter({ stored[$0].isSameVersion(as: stored[preferred]) })
+        .max(by: { stored[$0].bodyByteCount < stored[$1].bodyByteCount }), let part = stored[index].part
     else { return nil }
     var fields = request.fields
     fields.append(name: "Range", value: "bytes=\(part.range.upperBound)-")

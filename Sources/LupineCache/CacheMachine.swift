@@ -29,6 +29,9 @@ package struct CacheMachine: Sendable {
     case fail
     /// Answer with a 504 (Gateway Timeout), because the request has only-if-cached, and no stored response may be served.
     case timeOut
+    /// End the response that the caller is receiving with an error, because the origin has sent fewer bytes of the rest than it has
+    /// announced.
+    case abort
   }
 
   /// A stored response to serve. If its body can't be read, the owner calls `decideWithoutStored`.
@@ -59,7 +62,8 @@ package struct CacheMachine: Sendable {
     /// caller and other requests for the URI.
     case withhold([StoredUpdate], confirmed: StoredResponse?)
     /// The response is the rest of the representation whose beginning is stored at this index. The caller receives the combined
-    /// response, a 200: the prefix of the stored body, and then the body of the response.
+    /// response, a 200: the prefix of the stored body, and then the body of the response. The owner calls `received(byteCount:)`
+    /// with each piece of that body, or `discardBody` if the caller doesn't want it.
     case complete(StoredResponse.Combination, index: Int, ExchangeTimes)
   }
 
@@ -77,6 +81,8 @@ package struct CacheMachine: Sendable {
     /// The origin's response isn't passed on. When it has ended, this stored response is served, or, if it is nil, the request is
     /// sent without the cache's conditions.
     case withheld(Served?)
+    /// The caller receives the stored beginning and then the origin's response, of whose body this number of bytes is missing.
+    case completing(missing: UInt64)
     /// The caller receives the origin's response or a stored one, or an error.
     case answered
   }
@@ -118,7 +124,7 @@ package struct CacheMachine: Sendable {
   package mutating func found(_ stored: [StoredResponse], now: Int64) -> Action? {
     switch phase {
     case .begun, .lookingUp: break
-    case .sending, .sent, .withheld, .answered: return nil
+    case .sending, .sent, .withheld, .completing, .answered: return nil
     }
     self.stored = stored
     return act(on: CacheDecision(request, stored: stored, now: now), now)
@@ -182,7 +188,7 @@ package struct CacheMachine: Sendable {
   package var forwarding: Forwarding? {
     switch phase {
     case .sending(let forwarding), .sent(let forwarding, _): forwarding
-    case .begun, .lookingUp, .withheld, .answered: nil
+    case .begun, .lookingUp, .withheld, .completing, .answered: nil
     }
   }
 
@@ -212,7 +218,7 @@ package struct CacheMachine: Sendable {
         phase = .withheld(nil)
         return .withhold([], confirmed: nil)
       }
-      phase = .answered
+      phase = .completing(missing: combination.part.bodyByteCount)
       return .complete(combination, index: index, times)
     }
     let outcome = ForwardingOutcome(
@@ -242,6 +248,18 @@ package struct CacheMachine: Sendable {
   /// Called if the owner passes the origin's response on although the machine has withheld it, because the response isn't trusted.
   package mutating func passOn() { phase = .answered }
 
+  /// Called with the size of each piece of the origin's body before it is passed on. Returns false if the body is longer than the
+  /// missing rest. The owner then ends the response with an error.
+  package mutating func received(byteCount: Int) -> Bool {
+    guard case .completing(let missing) = phase else { return true }
+    guard UInt64(byteCount) <= missing else { return false }
+    phase = .completing(missing: missing - UInt64(byteCount))
+    return true
+  }
+
+  /// Called if the caller doesn't want the body, or the rest of it. Its length then doesn't matter.
+  package mutating func discardBody() { if case .completing = phase { phase = .answered } }
+
   /// Called when the exchange with the origin has ended. Returns nil if its end is passed on to the caller.
   package mutating func ended(_ ending: Ending, now: Int64) -> Action? {
     switch phase {
@@ -256,6 +274,10 @@ package struct CacheMachine: Sendable {
       guard case .serveStale(let index, let response) = outcome.answer else { return nil }
       return .serve(
         Served(index: index, response: response, reason: .originFailed, updates: [], revalidation: nil))
+    case .completing(let missing):
+      phase = .answered
+      if case .complete = ending, missing > 0 { return .abort }
+      return nil
     case .begun, .lookingUp, .sending, .answered: return nil
     }
   }

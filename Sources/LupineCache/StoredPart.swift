@@ -31,6 +31,11 @@ extension StoredResponse {
     return part
   }
 
+  /// A copy of a 206 with the size of the body that its Content-Range announces. Any other response as it is.
+  package var withAnnouncedBody: StoredResponse {
+    namedPart.map { withBody(byteCount: UInt64($0.range.count)) } ?? self
+  }
+
   /// Returns whether the request is a GET for a single range that is wholly within this part of the representation (RFC 9111
   /// §3.3).
   func hasRange(of request: CacheRequest) -> Bool {
@@ -40,9 +45,9 @@ extension StoredResponse {
       && matchesIfRange(of: request, now: times.response)
   }
 
-  /// Returns whether the stored response and `other` have the same strong entity tag, so that their bytes are of the same version of
-  /// the representation.
-  private func isSameVersion(as other: StoredResponse) -> Bool {
+  /// Returns whether the stored response and `other` have the same strong entity tag, so that their bytes are of the same version
+  /// of the representation.
+  func isSameVersion(as other: StoredResponse) -> Bool {
     guard let entityTag, let tag = other.entityTag else { return false }
     return entityTag.matchesStrongly(tag)
   }
@@ -65,6 +70,8 @@ extension StoredResponse {
   package struct Combination: Sendable, Equatable {
     /// The metadata of the result, which is a 200 if it is complete.
     package let response: StoredResponse
+    /// The metadata of the 206, with the size of its own body.
+    package let part: StoredResponse
     /// The bytes of the earlier response's body that come before the body of the 206.
     package let prefix: Range<UInt64>
     /// The bytes of the earlier response's body that come after the body of the 206.
@@ -101,12 +108,12 @@ extension StoredResponse {
       status: isComplete ? 200 : 206, fields: merged, times: times, partition: partition,
       selectingFields: selectingFields, bodyByteCount: UInt64(union.count))
     return Combination(
-      response: response, prefix: 0..<(max(held.lowerBound, own.lowerBound) - held.lowerBound),
+      response: response, part: self, prefix: 0..<(max(held.lowerBound, own.lowerBound) - held.lowerBound),
       suffix: (min(held.upperBound, own.upperBound) - held.lowerBound)..<UInt64(held.count))
   }
 
   /// Returns the complete response that consists of this stored beginning and of the response to the request for the rest. Returns
-  /// nil if the response isn't that rest, or must not be stored.
+  /// nil if the response isn't that rest, announces a body of another length, or must not be stored.
   func completion(
     by forwarding: Forwarding, for request: CacheRequest, _ status: Int, _ fields: Fields, _ times: ExchangeTimes
   ) -> Combination? {
@@ -115,6 +122,7 @@ extension StoredResponse {
     let decision = StoreDecision(ranged, status: status, fields: fields, times: times, storesParts: true)
     guard case .store(let rest) = decision, let added = rest.namedPart,
       added.range.lowerBound == part?.range.upperBound,
+      fields.first("Content-Length").map({ UInt64($0) == UInt64(added.range.count) }) ?? true,
       let combination = rest.withBody(byteCount: UInt64(added.range.count)).combined(with: self)
     else { return nil }
     return combination.response.isPartial ? nil : combination

@@ -12,6 +12,8 @@ package enum DiskStoreError: Error, Sendable, Hashable {
   case headTooLarge
   /// The record would be larger than the store's capacity.
   case bodyTooLarge
+  /// The body of a part is longer or shorter than its Content-Range says.
+  case wrongLength
 }
 
 /// A store of cached responses in a folder, limited by a capacity in bytes. It is thread-safe, and several processes may use the
@@ -115,10 +117,7 @@ package final class DiskStore: Sendable {
   package func replace(_ id: UInt64, with response: StoredResponse, newID: UInt64) throws(DiskStoreError) {
     guard let name = state.withLock({ $0.index.use(id) }), let reader = open(name) else { return }
     let writer = try writer(uri: reader.uri, response: response, id: newID)
-    for number in 0..<reader.blockCount {
-      let block = try reader.block(number)
-      try writer.append(block.span)
-    }
+    try writer.append(0..<reader.response.bodyByteCount, of: reader)
     try writer.commit { _ in false }
     remove(id)
   }

@@ -54,6 +54,22 @@ package final class RecordReader: Sendable {
     return bytes
   }
 
+  /// Reads a range of the record's body, and calls `receive` with its pieces, of at most a block each. Throws `.damaged` if the
+  /// checksum of a block is wrong, and the errors of `receive`.
+  package func read(
+    _ range: Range<UInt64>, _ receive: (borrowing Span<UInt8>) throws(DiskStoreError) -> Void
+  ) throws(DiskStoreError) {
+    let size = UInt64(RecordFormat.blockByteCount)
+    var offset = range.lowerBound
+    while offset < range.upperBound {
+      let block = try block(offset / size)
+      let start = Int(offset % size)
+      let end = Int(min(UInt64(block.count), range.upperBound - offset + UInt64(start)))
+      try receive(block.span.extracting(start..<end))
+      offset += UInt64(end - start)
+    }
+  }
+
   /// Reads `count` bytes of the file, or fewer at its end.
   private static func read(_ file: borrowing File, _ count: Int, at offset: UInt64) throws(DiskStoreError) -> [UInt8] {
     var bytes: [UInt8] = []

@@ -18,7 +18,7 @@ package final class RecordWriter {
   private var file: WritableFile?
   private var block: [UInt8] = []
   private var blockCount: UInt64 = 0
-  private var bodyByteCount: UInt64 = 0
+  private(set) var bodyByteCount: UInt64 = 0
 
   /// Creates the temporary file of a new record. `id` must be random, so that it is unique in the folder.
   init(_ store: DiskStore, uri: String, response: StoredResponse, id: UInt64) throws(DiskStoreError) {
@@ -49,6 +49,16 @@ package final class RecordWriter {
       for index in offset..<offset + count { block.append(bytes[index]) }
       offset += count
       if block.count == RecordFormat.blockByteCount { try writeBlock() }
+    }
+  }
+
+  /// Appends a range of the body of a stored record. If that record is damaged, removes it and throws `.damaged`.
+  package func append(_ range: Range<UInt64>, of record: RecordReader) throws(DiskStoreError) {
+    do throws(DiskStoreError) {
+      try record.read(range) { bytes throws(DiskStoreError) in try append(bytes) }
+    } catch {
+      if error == .damaged { store.remove(record.id) }
+      throw error
     }
   }
 

@@ -1,4 +1,4 @@
-// LupineCacheFaults: stores and reads responses in a folder while the n-th system call fails, for every n and in each
+// LupineCacheFaults: stores, combines and reads responses in a folder while the n-th system call fails, for every n and in each
 // way, and checks that each record is complete or absent. With the argument "removal", removes responses by a condition
 // while a record's file can't be opened, and checks which errors cause the removal of the record.
 
@@ -62,8 +62,50 @@ func read(_ store: DiskStore) throws -> [Int] {
   return versions
 }
 
-/// Uses the cache as an ordinary process does: opens the folder, reads, stores, replaces metadata and reads again. Each step may
-/// fail.
+/// A representation of which parts are stored under the URI "p". It is short, because each
+/// failing call needs several combinations, but long enough for bytes that depend on their positions.
+let whole = (0..<3_000).map { UInt8(truncatingIfNeeded: ($0 >> 8) ^ $0) }
+
+/// Stores a part of the representation, together with the stored parts that adjoin it.
+func store(_ range: Range<Int>, in store: DiskStore) throws {
+  let part = StoredResponse(
+    status: 206,
+    fields: [
+      "ETag": "\"1\"", "Content-Range": "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(whole.count)",
+    ], times: ExchangeTimes(request: 0, response: 0), partition: .anonymous, selectingFields: SelectingFields([])
+  ).withAnnouncedBody
+  let record = store.record(of: part, uri: "p")
+  let writer = try record.begin(in: store, uri: "p", id: .random(in: .min ... .max))
+  try writer.append(whole.span.extracting(range))
+  let request = CacheRequest(uri: try URI("http://a.test/"))
+  try record.finish(writer) { $0.isSuperseded(by: record.response, to: request) }
+}
+
+/// Returns the stored ranges of the representation. Throws if a record has bytes of other positions.
+func readParts(_ store: DiskStore) throws -> [Range<UInt64>] {
+  var ranges: [Range<UInt64>] = []
+  var problem: Problem?
+  store.forEachRecord(of: "p") { record in
+    let range = record.response.part?.range ?? 0..<UInt64(whole.count)
+    var body: [UInt8] = []
+    let isRead: Void? = try? record.read(0..<record.response.bodyByteCount) { body.append(copying: $0, 0..<$0.count) }
+    guard isRead != nil else { return }
+    if body.elementsEqual(whole[Int(range.lowerBound)..<Int(range.upperBound)]) {
+      ranges.append(range)
+    } else {
+      problem = Problem(text: "a part with other bytes")
+    }
+  }
+  if let problem { throw problem }
+  return ranges.sorted { $0.lowerBound < $1.lowerBound }
+}
+
+/// The parts that are stored before a call fails, and that which is then stored and completes the representation.
+let parts = [0..<1_000, 2_000..<whole.count]
+let missing = 1_000..<2_000
+
+/// Uses the cache as an ordinary process does: opens the folder, reads, stores, replaces metadata, combines parts and reads again.
+/// Each step may fail.
 func use() throws {
   guard let store = try? DiskStore(folder: folder, capacity: 1_000_000) else { return }
   _ = try read(store)
@@ -78,6 +120,8 @@ func use() throws {
     try? store.replace(id, with: new, newID: .random(in: .min ... .max))
   }
   _ = try read(store)
+  try? LupineCacheFaults.store(missing, in: store)
+  _ = try readParts(store)
 }
 
 /// The number of files in the cache folder, without that of its key.
@@ -85,12 +129,13 @@ func fileCount() throws -> Int { try Folder(creating: folder).names().count { $0
 
 /// Uses the cache while the `n`-th call of the system function `call` fails. Returns false if there were fewer than `n` calls.
 ///
-/// The variant is the way in which the call fails, such as its error code. If `hasKey` is false, the folder has lost its key, so its
-/// records are removed.
+/// The variant is the way in which the call fails, such as its error code. If `hasKey` is false, the folder has lost its key, so
+/// its records are removed.
 func run(_ call: String, _ n: Int, _ variant: Int, hasKey: Bool) throws -> Bool {
   let clean = try DiskStore(folder: folder, capacity: 1_000_000)
   try clean.removeAll()
   try store(1, in: clean)
+  for range in parts { try store(range, in: clean) }
   if !hasKey { try File.remove("\(folder)/\(FolderKey.fileName)") }
   lupine_faults_arm(call, n, CInt(variant))
   defer { lupine_faults_disarm() }
@@ -98,11 +143,11 @@ func run(_ call: String, _ n: Int, _ variant: Int, hasKey: Bool) throws -> Bool 
   lupine_faults_disarm()
   let struck = lupine_faults_struck()
   let after = try DiskStore(folder: folder, capacity: 1_000_000)
-  let versions = try read(after)
+  let complete = try read(after).count + readParts(after).count
   let count = try fileCount()
   // A record of the lost key can't be read any more. If removing it fails, its file remains until other files take its space.
-  guard hasKey ? versions.count == after.count : versions.count <= after.count, count == after.count else {
-    throw Problem(text: "\(count) files, \(after.count) records, \(versions.count) complete")
+  guard hasKey ? complete == after.count : complete <= after.count, count == after.count else {
+    throw Problem(text: "\(count) files, \(after.count) records, \(complete) complete")
   }
   return struck
 }

@@ -9,7 +9,8 @@ import Testing
 /// arrived.
 ///
 /// Events: "memory NAME…" and "files NAME…" (a lookup has found the responses with these names), "no files", "unreadable" (the
-/// response to serve), "stop waiting", "sent", "head STATUS [FIELD: VALUE]", "pass on", "end complete", "end outage", "end failed".
+/// response to serve), "stop waiting", "sent", "head STATUS [FIELD: VALUE | …]", "pass on", "body BYTES", "discard", "end
+/// complete", "end outage", "end failed".
 struct CacheHistory: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let request: [String]
@@ -35,11 +36,24 @@ struct CacheHistory: Sendable, CustomTestStringConvertible {
     "personal": ["Cache-Control: no-cache", "ETag: \"1\""],
   ]
 
+  /// Returns the stored response with this name, or nil if the word isn't a name. "beginning" consists of the first 400 of 1000
+  /// bytes.
+  private static func response(_ name: String) throws -> StoredResponse? {
+    guard name == "beginning" else { return try responses[name].map { try stored($0) } }
+    let decision = StoreDecision(
+      try .get(["Range: bytes=0-399"]), status: 206,
+      fields: Fields(["Cache-Control: max-age=600", "ETag: \"1\"", "Content-Range: bytes 0-399/1000"]),
+      times: ExchangeTimes(request: start, response: start), storesParts: true)
+    return try #require(decision.stored).withAnnouncedBody
+  }
+
   func run() throws {
-    var machine = CacheMachine(try .get(request, policy: policy), revalidation, mayWait: mayWait)
+    var cached = try CacheRequest.get(request, policy: policy)
+    cached.completesParts = true
+    var machine = CacheMachine(cached, revalidation, mayWait: mayWait)
     for (number, line) in lines.enumerated() {
       let words = line.event.split(separator: " ").map(String.init)
-      let found = try words.dropFirst().compactMap { name in try Self.responses[name].map { try stored($0) } }
+      let found = try words.dropFirst().compactMap { try Self.response($0) }
       let now = start + 60
       let answer =
         switch words[0] {
@@ -48,12 +62,16 @@ struct CacheHistory: Sendable, CustomTestStringConvertible {
         case "no": text(machine.decideWithoutFiles(now: now))
         case "unreadable": text(machine.decideWithoutStored(now: now))
         case "stop": "\(machine.stopWaiting())"
-        case "sent": machine.sent(now: now).map { $0.contains("If-None-Match") ? "conditional" : "plain" } ?? "-"
+        case "sent": machine.sent(now: now).map { text(sent: $0) } ?? "-"
         case "head":
           text(
             machine.received(
-              status: try #require(Int(words[1])), Fields([words.dropFirst(2).joined(separator: " ")]),
+              status: try #require(Int(words[1])),
+              Fields(
+                words.dropFirst(2).split(separator: "|").map { $0.joined(separator: " ") }),
               to: machine.request, now: now))
+        case "body": "\(machine.received(byteCount: try #require(Int(words[1]))))"
+        case "discard": text(machine.discardBody())
         case "pass": text(machine.passOn())
         case "end": text(machine.ended(try #require(Self.endings[words[1]]), now: now))
         default: "unknown event"
@@ -68,6 +86,11 @@ struct CacheHistory: Sendable, CustomTestStringConvertible {
 
   private func text(_: Void) -> String { "" }
 
+  private func text(sent fields: Fields) -> String {
+    if fields.contains("If-Range") { return fields.first("Range") ?? "no range" }
+    return fields.contains("If-None-Match") ? "conditional" : "plain"
+  }
+
   private func text(_ action: CacheMachine.Action?) -> String {
     switch action {
     case .lookUp(let isLimited): isLimited ? "look up" : "look up without limit"
@@ -77,6 +100,7 @@ struct CacheHistory: Sendable, CustomTestStringConvertible {
     case .send(_, let mayWait): mayWait ? "send or wait" : "send"
     case .fail: "fail"
     case .timeOut: "time out"
+    case .abort: "abort"
     case nil: "-"
     }
   }
@@ -185,6 +209,66 @@ extension CacheHistory {
       ]),
   ]
 
+  private static let rest = "head 206 ETag: \"1\" | Content-Range: bytes 400-999/1000 | Cache-Control: max-age=60"
+
+  static let completions = [
+    CacheHistory(
+      "the caller receives a stored beginning and the rest, which may arrive in pieces",
+      [
+        ("files beginning", "send or wait"), ("sent", "bytes=400-"), (rest, "complete 0 0..<400"),
+        ("body 1", "true"), ("body 599", "true"), ("head 200", "-"), ("end complete", "-"), ("end complete", "-"),
+      ]),
+    CacheHistory(
+      "a beginning in memory is completed if the files have no longer one",
+      [
+        ("memory beginning", "look up"), ("no files", "send or wait"), ("sent", "bytes=400-"),
+        (rest, "complete 0 0..<400"),
+      ]),
+    CacheHistory(
+      "a rest that is longer than announced isn't passed on",
+      [
+        ("files beginning", "send or wait"), ("sent", "bytes=400-"), (rest, "complete 0 0..<400"),
+        ("body 600", "true"), ("body 1", "false"), ("end failed", "-"),
+      ]),
+    CacheHistory(
+      "the caller gets an error if the rest is shorter than announced",
+      [
+        ("files beginning", "send or wait"), ("sent", "bytes=400-"), (rest, "complete 0 0..<400"),
+        ("body 599", "true"), ("end complete", "abort"),
+      ]),
+    CacheHistory(
+      "an outage in the middle of the rest is passed on",
+      [
+        ("files beginning", "send or wait"), ("sent", "bytes=400-"), (rest, "complete 0 0..<400"),
+        ("body 599", "true"), ("end outage", "-"),
+      ]),
+    CacheHistory(
+      "the length of a rest that the caller doesn't want doesn't matter",
+      [
+        ("files beginning", "send or wait"), ("sent", "bytes=400-"), (rest, "complete 0 0..<400"), ("discard", ""),
+        ("body 601", "true"), ("end complete", "-"),
+      ]),
+    CacheHistory(
+      "a rest with a Content-Length that contradicts its Content-Range leads to a request without a range",
+      [
+        ("files beginning", "send or wait"), ("sent", "bytes=400-"), (rest + " | Content-Length: 599", "withhold"),
+        ("end complete", "send"), ("sent", "plain"), ("head 200", "pass on"), ("body 2000", "true"),
+        ("end complete", "-"),
+      ]),
+    CacheHistory(
+      "if the beginning can't be read, the request is sent without a range",
+      [("files beginning", "send or wait"), ("unreadable", "send"), ("sent", "plain")]),
+    CacheHistory(
+      "a new version is passed on",
+      [
+        ("files beginning", "send or wait"), ("sent", "bytes=400-"), ("head 200 ETag: \"2\"", "pass on"),
+        ("body 2000", "true"), ("end complete", "-"),
+      ]),
+    CacheHistory(
+      "a request with credentials doesn't complete a part that was received without them",
+      fields: ["Authorization: a"], [("files beginning", "send or wait"), ("sent", "plain")]),
+  ]
+
   static let failures = [
     CacheHistory(
       "a stale response is served after an outage or a server error if it allows that",
@@ -221,6 +305,9 @@ struct CacheMachineTests {
 
   @Test("a stored response is validated as the history expects", arguments: CacheHistory.validations)
   func validations(_ history: CacheHistory) throws { try history.run() }
+
+  @Test("a stored beginning is completed as the history expects", arguments: CacheHistory.completions)
+  func completions(_ history: CacheHistory) throws { try history.run() }
 
   @Test("a failure of the origin is answered as the history expects", arguments: CacheHistory.failures)
   func failures(_ history: CacheHistory) throws { try history.run() }

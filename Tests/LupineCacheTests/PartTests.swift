@@ -159,6 +159,8 @@ import Testing
     request.completesParts = true
     let answers: [([String], Int, String)] = [
       (["Content-Range: bytes 400-999/1000", "ETag: \"1\""], 206, "complete"),
+      (["Content-Range: bytes 400-999/1000", "ETag: \"1\"", "Content-Length: 600"], 206, "complete"),
+      (["Content-Range: bytes 400-999/1000", "ETag: \"1\"", "Content-Length: 599"], 206, "again"),
       (["Content-Range: bytes 400-998/1000", "ETag: \"1\""], 206, "again"),
       (["Content-Range: bytes 401-999/1000", "ETag: \"1\""], 206, "again"),
       (["Content-Range: bytes 400-999/1001", "ETag: \"1\""], 206, "again"),
@@ -189,6 +191,17 @@ import Testing
       case .complete, nil: Issue.record("\(lines)")
       }
     }
+  }
+
+  @Test("of several stored beginnings of the current version, the longest is completed")
+  func longestBeginning() throws {
+    var request = try CacheRequest.get()
+    request.completesParts = true
+    let parts = [
+      try part(0...99, at: 5), try part(0...499), try part(0...899, ["ETag: \"2\""]), try part(0...299, at: 3),
+    ]
+    let forwarding = CacheDecision.decide(request, parts, at: 6).forwarding
+    #expect(forwarding?.completed == 1 && forwarding?.fields.first("Range") == "bytes=500-")
   }
 
   @Test(

@@ -112,6 +112,74 @@ struct CacheTests {
     }
   }
 
+  /// Returns a server's reply to a request for a resource of ten bytes, which supports ranges and If-Range.
+  private static func part(of text: String, tag: String, to request: ReceivedRequest) -> Reply {
+    var fields: Fields = ["Cache-Control": "max-age=600", "ETag": tag]
+    let isCurrent = request.fields.first("If-Range").map { $0 == tag } ?? true
+    guard isCurrent, let range = request.fields.first("Range")?.dropFirst("bytes=".count) else {
+      return Reply(fields: fields, .bytes(Array(text.utf8)))
+    }
+    let ends = range.split(separator: "-").compactMap { Int($0) }
+    let bytes = Array(text.utf8)[ends[0]...(ends.count > 1 ? ends[1] : text.utf8.count - 1)]
+    fields.append(name: "Content-Range", value: "bytes \(bytes.startIndex)-\(bytes.endIndex - 1)/\(text.utf8.count)")
+    return Reply(status: 206, fields: fields, .bytes(Array(bytes)))
+  }
+
+  @Test(
+    "the command stores parts in the cache folder, serves ranges of them, and requests only what is missing of the whole"
+  )
+  func parts() async throws {
+    let ranges = Mutex<[String]>([])
+    try await withOrigin { request, _ in
+      ranges.withLock { $0.append(request.fields.first("Range") ?? "-") }
+      return Self.part(of: "0123456789", tag: "\"1\"", to: request)
+    } _: { origin, folder async throws in
+      func run(_ range: String?) async throws -> Run {
+        let field = range.map { ["-H", "Range: bytes=\($0)"] } ?? []
+        return try await lupine(["-v", "--cache", folder] + field + [origin.url])
+      }
+      #expect(try await run("2-4").output == "234")
+      let first = try await run("0-3")
+      #expect(first.output == "0123" && cacheLines(first).last == "stored")
+      // Both parts are one file, so that a range may extend over both.
+      let hit = try await run("1-4")
+      #expect(hit.output == "1234" && cacheLines(hit) == ["hit: the stored response is fresh"])
+      #expect(try records(folder).count == 1)
+      let completed = try await run(nil)
+      #expect(completed.status == 0 && completed.output == "0123456789")
+      #expect(
+        cacheLines(completed) == ["completed: the beginning is stored, and the server has sent the rest", "stored"])
+      #expect(completed.errors.contains("> If-Range: \"1\"\n"))
+      #expect(try await run(nil).output == "0123456789")
+      #expect(ranges.withLock { $0 } == ["bytes=2-4", "bytes=0-3", "bytes=5-"])
+      #expect(try records(folder).count == 1)
+    }
+  }
+
+  @Test("if the rest of a stored part is of another version or has a wrong length, the command never writes a mixture")
+  func wrongRest() async throws {
+    let rest = Mutex<Reply?>(nil)
+    try await withOrigin { request, _ in
+      if request.fields.contains("If-Range"), let rest = rest.withLock({ $0 }) { return rest }
+      return Self.part(of: "abcdefghij", tag: "\"2\"", to: request)
+    } _: { origin, folder async throws in
+      let fields: Fields = ["Cache-Control": "max-age=600", "Content-Range": "bytes 7-9/10"]
+      func reply(_ text: String, tag: String) -> Reply {
+        var fields = fields
+        fields.append(name: "ETag", value: tag)
+        return Reply(status: 206, fields: fields, .chunks([Array(text.utf8)], pause: .zero))
+      }
+      #expect(try await lupine(["--cache", folder, "-H", "Range: bytes=0-6", origin.url]).output == "abcdefg")
+      for wrong in ["hi", "hij!"] {
+        rest.withLock { $0 = reply(wrong, tag: "\"2\"") }
+        let run = try await lupine(["--cache", folder, origin.url])
+        #expect(run.status != 0 && "abcdefghij".hasPrefix(run.output))
+      }
+      rest.withLock { $0 = reply("xyz", tag: "\"3\"") }
+      #expect(try await lupine(["--cache", folder, origin.url]).output == "abcdefghij")
+    }
+  }
+
   @Test(
     "a request with an option for another server or for trust neither reads nor writes the cache folder")
   func ownServer() async throws {

@@ -8,6 +8,7 @@ enum CacheReport {
   private static let staleAfterError = "hit: stale, served because the server failed (stale-if-error)"
   static let unavailable = "miss: nothing usable is stored, and the request accepts nothing else (only-if-cached)"
 
+  static let completed = "completed: the beginning is stored, and the server has sent the rest"
   static let dropped = "dropped: the stored response's file is damaged or missing"
   static let unused = "not used: Host, --resolve, a socket, a proxy or a TLS option can lead to another server"
 

@@ -14,7 +14,12 @@ final class CachedFetch: ResponseSink {
     var lookup = CommandCache.Lookup()
     /// Writes the origin's response to the cache, or nil if the response isn't being stored.
     var writer: RecordWriter?
-    var response: StoredResponse?
+    /// The record that is being written, if the response may be stored.
+    var record: CombinedRecord?
+    /// The engine's handle for the request, or nil before the request has been submitted.
+    var handle: ExchangeHandle?
+    /// Whether the response must end with an error, because the origin's body or the stored part that it completes is wrong.
+    var isBroken = false
   }
 
   private let request: EngineRequest
@@ -57,21 +62,32 @@ final class CachedFetch: ResponseSink {
     case .serve(let served):
       if serve(served, metrics) { return nil }
       return perform { $0.machine.decideWithoutStored(now: cache.now) }
-    case .send: return forward()
+    case .send: return forward(metrics)
     case .lookUp: return perform { $0.machine.decideWithoutFiles(now: cache.now) }
     case .fail, .timeOut:
       report(CacheReport.unavailable)
-      deliver(ResponseHead(status: 504, fields: ["Content-Length": "0"], isContentDecoded: false), nil) { _ in true }
+      deliver(ResponseHead(status: 504, fields: ["Content-Length": "0"], isContentDecoded: false), nil) { true }
+      return nil
+    case .abort:
+      fetch.finish(.failure(interruption), metrics ?? localMetrics)
       return nil
     }
   }
 
-  private func forward() -> ExchangeHandle? {
+  private func forward(_ metrics: ExchangeMetrics?) -> ExchangeHandle? {
+    let part = state.withLock { state in state.machine.forwarding?.completed.map { state.lookup.records[$0] } }
+    if let part, !isServable(part) { return perform(metrics) { $0.machine.decideWithoutStored(now: cache.now) } }
     guard let fields = state.withLock({ $0.machine.sent(now: cache.now) }) else { return nil }
     var request = request
     request.fields = fields
     if isVerbose { StandardError.write(VerboseReport.request(request)) }
-    return engine.submit(request, to: self)
+    let handle = engine.submit(request, to: self)
+    let isBroken = state.withLock { state in
+      state.handle = handle
+      return state.isBroken
+    }
+    if isBroken { handle.cancel() }
+    return handle
   }
 
   // MARK: ResponseSink
@@ -86,8 +102,10 @@ final class CachedFetch: ResponseSink {
       return (reception, reason, state.lookup)
     }
     switch received {
-    // The command neither stores nor completes parts.
-    case nil, (.complete, _, _)?: return fetch.receive(head: head)
+    case nil: return fetch.receive(head: head)
+    case (.complete(let combination, let index, _), _, let lookup)?:
+      report(CacheReport.completed)
+      return complete(lookup.records[index], combination)
     case (.withhold(let updates, _), _, let lookup)?:
       cache.apply(updates, to: lookup)
       return .discard
@@ -106,7 +124,7 @@ final class CachedFetch: ResponseSink {
   private func store(_ head: ResponseHead, _ times: ExchangeTimes) {
     let decision = StoreDecision(
       cached, status: head.status, fields: head.fields, times: times,
-      bodyForm: head.isContentDecoded ? .decoded : .received)
+      bodyForm: head.isContentDecoded ? .decoded : .received, storesParts: true)
     switch decision {
     case .refuse(let reason):
       report(CacheReport.notStored(reason))
@@ -115,15 +133,58 @@ final class CachedFetch: ResponseSink {
       }
     case .store(let response):
       guard response.partition == .anonymous else { return report(CacheReport.personal) }
-      state.withLock { state in
-        state.response = response
-        state.writer = try? cache.store.writer(
-          uri: cached.uri.cacheKey.text, response: response, id: .random(in: .min ... .max))
-      }
+      begin(cache.store.record(of: response.withAnnouncedBody, uri: cached.uri.cacheKey.text))
     }
   }
 
+  /// Starts to write a record to the cache.
+  private func begin(_ record: CombinedRecord) {
+    state.withLock { state in
+      state.record = record
+      state.writer = try? record.begin(
+        in: cache.store, uri: cached.uri.cacheKey.text, id: .random(in: .min ... .max))
+    }
+  }
+
+  /// Writes the head of a completed response and the stored beginning of its body. The body of the origin's response follows.
+  private func complete(_ part: RecordReader, _ combination: StoredResponse.Combination) -> BodyDisposition {
+    let whole = ResponseHead(
+      status: combination.response.status, fields: combination.response.fields, isContentDecoded: false)
+    guard case .deliver = fetch.receive(head: whole) else {
+      state.withLock { $0.machine.discardBody() }
+      return .discard
+    }
+    guard deliver(combination.prefix, of: part) else {
+      interrupt()
+      return .deliver
+    }
+    begin(CombinedRecord(combination, of: part))
+    return .deliver
+  }
+
+  /// Ends the response with an error when the engine has canceled the request.
+  private func interrupt() {
+    let handle = state.withLock { state in
+      (state.isBroken, state.writer) = (true, nil)
+      return state.handle
+    }
+    handle?.cancel()
+  }
+
+  /// The error of a response that ends before its body is complete.
+  private var interruption: EngineError {
+    EngineError(.connectionLost, .receive, request.uri.origin, progress: .responseBegan)
+  }
+
+  /// The metrics of a response without a request to the origin.
+  private var localMetrics: ExchangeMetrics {
+    ExchangeMetrics(cachedResponseRequestedAt: start, servedAt: .now, bodyBytes: 0)
+  }
+
   func receive(body bytes: borrowing Span<UInt8>) {
+    let byteCount = bytes.count
+    let isBroken = state.withLock { $0.isBroken || !$0.machine.received(byteCount: byteCount) }
+    guard !isBroken else { return interrupt() }
     state.withLock { state in
       do throws(DiskStoreError) {
         try state.writer?.append(bytes)
@@ -138,6 +199,7 @@ final class CachedFetch: ResponseSink {
   func turnEnded(sentBodyByteCount: UInt64) { fetch.turnEnded(sentBodyByteCount: sentBodyByteCount) }
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
+    guard !state.withLock({ $0.isBroken }) else { return fetch.finish(.failure(interruption), metrics) }
     let ending: CacheMachine.Ending =
       switch result {
       case .success: .complete
@@ -158,10 +220,11 @@ final class CachedFetch: ResponseSink {
     enum Outcome { case none, stored, failed(StoredResponse) }
     let outcome = state.withLock { state -> Outcome in
       let writer = state.writer.take()
-      guard let response = state.response, isComplete else { return .none }
-      guard let writer, (try? writer.commit { $0.isSuperseded(by: response, to: cached) }) != nil else {
-        return .failed(response)
-      }
+      guard let record = state.record, isComplete else { return .none }
+      let response = record.response
+      guard let writer,
+        (try? record.finish(writer) { $0.isSuperseded(by: response, to: cached) }) != nil
+      else { return .failed(response) }
       return .stored
     }
     switch outcome {
@@ -184,11 +247,7 @@ final class CachedFetch: ResponseSink {
   private func serve(_ served: CacheMachine.Served, _ metrics: ExchangeMetrics?) -> Bool {
     let lookup = state.withLock { $0.lookup }
     let record = lookup.records[served.index]
-    if record.response.bodyByteCount <= Self.verifiedBytesMax, !Self.isIntact(record) {
-      cache.store.remove(record.id)
-      report(CacheReport.dropped)
-      return false
-    }
+    guard isServable(record) else { return false }
     cache.store.use(record.id)
     report(CacheReport.served(served.reason))
     cache.apply(served.updates, to: lookup)
@@ -201,22 +260,27 @@ final class CachedFetch: ResponseSink {
       case .complete: 0..<record.response.bodyByteCount
       case .part(let range): range
       }
-    deliver(head, metrics) { fetch in
-      let size = UInt64(RecordFormat.blockByteCount)
-      var offset = bytes.lowerBound
-      while offset < bytes.upperBound {
-        guard let block = try? record.block(offset / size) else {
-          cache.store.remove(record.id)
-          return false
-        }
-        let start = Int(offset % size)
-        let end = Int(min(UInt64(block.count), bytes.upperBound - offset + UInt64(start)))
-        fetch.receive(body: block.span.extracting(start..<end))
-        offset += UInt64(end - start)
-      }
-      return true
-    }
+    deliver(head, metrics) { deliver(bytes, of: record) }
     return true
+  }
+
+  /// Passes bytes of a stored body to the fetch. If the record is damaged, deletes it and returns false.
+  private func deliver(_ bytes: Range<UInt64>, of record: RecordReader) -> Bool {
+    do throws(DiskStoreError) {
+      try record.read(bytes) { fetch.receive(body: $0) }
+      return true
+    } catch {
+      cache.store.remove(record.id)
+      return false
+    }
+  }
+
+  /// Returns whether the record's body can be served. If the body is short and damaged, deletes the record and returns false.
+  private func isServable(_ record: RecordReader) -> Bool {
+    guard record.response.bodyByteCount <= Self.verifiedBytesMax, !Self.isIntact(record) else { return true }
+    cache.store.remove(record.id)
+    report(CacheReport.dropped)
+    return false
   }
 
   /// Returns whether all blocks of the record's body can be read and have the right checksums.
@@ -227,12 +291,10 @@ final class CachedFetch: ResponseSink {
 
   /// Passes a response to the fetch that doesn't come from a connection. `body` passes on the stored body, and returns false if the
   /// body is damaged.
-  private func deliver(_ head: ResponseHead, _ metrics: ExchangeMetrics?, body: (Fetch) -> Bool) {
-    let metrics = metrics ?? ExchangeMetrics(cachedResponseRequestedAt: start, servedAt: .now, bodyBytes: 0)
+  private func deliver(_ head: ResponseHead, _ metrics: ExchangeMetrics?, body: () -> Bool) {
+    let metrics = metrics ?? localMetrics
     guard case .deliver = fetch.receive(head: head) else { return fetch.finish(.success(Fields()), metrics) }
-    let isComplete = body(fetch)
-    let failure = EngineError(.connectionLost, .receive, request.uri.origin, progress: .responseBegan)
-    fetch.finish(isComplete ? .success(Fields()) : .failure(failure), metrics)
+    fetch.finish(body() ? .success(Fields()) : .failure(interruption), metrics)
   }
 
   private func report(_ line: String) { if isVerbose { StandardError.write("* cache: \(line)\n") } }

@@ -30,6 +30,15 @@ struct NetworkExchange {
   var ungrantedByteCount = 0
   /// Nil until the response's head has arrived, and if the receiver doesn't receive the response.
   var passing: Passing?
+  /// Whether the response ends with an error, because the origin's body or the stored beginning is wrong. The request is then
+  /// canceled.
+  var isInterrupted = false
+
+  /// Extends the engine's window. Returns the handle through which the caller must do that. Nil if there is no handle yet.
+  mutating func extendWindow(by byteCount: Int) -> ExchangeHandle? {
+    if handle == nil { ungrantedByteCount += min(byteCount, .max - ungrantedByteCount) }
+    return handle
+  }
 
   /// Lets the response's ``PassedResponse`` decide whether the rest of its body is stored although the receiver doesn't want it.
   mutating func continuesUnwanted() -> Bool {
@@ -58,7 +67,11 @@ extension CacheExchange.State {
   mutating func stopStoring(isWanted: Bool) -> StoppedStoring {
     guard case .forwarding(var network) = phase else { return StoppedStoring(lead: nil, handle: nil) }
     network.passing?.stored = nil
-    if !isWanted { network.isDiscarded = true }
+    if !isWanted {
+      network.isDiscarded = true
+      beginning = nil
+      machine.discardBody()
+    }
     phase = .forwarding(network)
     // If a stored response will be served instead, that response can still answer the waiting requests.
     let ended = network.passing == nil ? Lead?.none : lead.take()
@@ -69,27 +82,27 @@ extension CacheExchange.State {
 extension CacheExchange {
   func receive(head: ResponseHead) -> BodyDisposition {
     let request = cache.received(request)
-    let received = state.withLock { state -> (CacheMachine.Reception, NetworkExchange, [FoundResponse])? in
+    let received = state.withLock { state -> (CacheMachine.Reception, NetworkExchange, [FoundResponse], ServedBody?)? in
       guard case .forwarding(let network) = state.phase,
         let reception = state.machine.received(status: head.status, head.fields, to: request, now: stores.now)
       else { return nil }
-      return (reception, network, state.found)
+      return (reception, network, state.found, state.beginning)
     }
     switch received {
     case nil: return .discard
-    case (.passOn(let updates, let times), let network, let found)?:
+    case (.passOn(let updates, let times), let network, let found, let beginning)?:
       stores.apply(updates, to: found, of: key)
+      defer { if beginning != nil { passWithoutBeginning() } }
       return pass(head, times, request, network.invalidationCount)
-    case (.complete(let combination, let index, let times), let network, let found)?:
-      guard case .memory(_, let beginning) = found[index].body else { return .discard }
+    case (.complete(let combination, _, let times), let network, _, let beginning)?:
       // The stored response's cookies were set when it arrived.
       var fields = combination.response.fields
       fields.remove("Set-Cookie")
       for cookie in head.fields.all("Set-Cookie") { fields.append(name: "Set-Cookie", value: cookie) }
       return pass(
         ResponseHead(status: combination.response.status, fields: fields, isContentDecoded: false), times, request,
-        network.invalidationCount, prefix: beginning.data.part(.part(combination.prefix)))
-    case (.withhold(let updates, let confirmed), _, let found)?:
+        network.invalidationCount, completing: combination, after: beginning)
+    case (.withhold(let updates, let confirmed), _, let found, _)?:
       stores.apply(updates, to: found, of: key)
       // If the server fails to prove that it knows the password, the receiver gets the head instead, without the body.
       let isTrusted = receiver?.confirm(head) ?? true
@@ -102,19 +115,24 @@ extension CacheExchange {
     }
   }
 
-  /// Passes the origin's response on to the receiver. `request` is the request as it counts for this response. `prefix` contains the
-  /// bytes of the body before those that the origin sends.
+  /// Passes the origin's response on to the receiver. `request` is the request as it counts for this response. If the response
+  /// completes a stored part, `beginning` is the stored body, which precedes the one that the origin sends.
   private func pass(
     _ head: ResponseHead, _ times: ExchangeTimes, _ request: CacheRequest, _ invalidationCount: UInt64,
-    prefix: Data = Data()
+    completing combination: StoredResponse.Combination? = nil, after beginning: ServedBody? = nil
   ) -> BodyDisposition {
     let (disposition, isTrusted) = receiver?.accept(head) ?? (.discard, true)
     let isWanted = if case .deliver = disposition { true } else { false }
-    let response =
-      isTrusted
-      ? cache.responseToStore(
+    var (response, prefix) = (StoredResponse?.none, Data())
+    if case .data(let data)? = beginning?.body { prefix = data }
+    if isTrusted, combination.map({ $0.response.bodyByteCount <= storedBytesMax }) ?? true {
+      response = cache.responseToStore(
         head, to: request, times, isWanted: isWanted || receiver == nil, isDecidedLater: isWanted,
-        byteCountMax: storedBytesMax) : nil
+        byteCountMax: storedBytesMax)
+    } else if isTrusted, isWanted, let part = combination?.part, part.bodyByteCount <= storedBytesMax {
+      // The whole is too long to be collected in memory. The store adds the rest to the stored part.
+      (response, prefix) = (part, Data())
+    }
     let stored = response.flatMap { response in
       url.map { url in
         PassedResponse(
@@ -122,10 +140,40 @@ extension CacheExchange {
           prefix: prefix)
       }
     }
-    if isWanted, !prefix.isEmpty { receiver?.receive(served: prefix) }
     set(NetworkExchange.Passing(stored: stored, isDelivered: isWanted))
     announce(response)
+    if combination != nil { isWanted ? passBeginning() : passWithoutBeginning() }
     return response == nil ? disposition : .deliver
+  }
+
+  /// Delivers the stored beginning of the body to the receiver, and lets the origin's body follow.
+  private func passBeginning() {
+    state.withLock { $0.served?.isBusy = false }
+    advance()
+  }
+
+  /// Lets the origin's body arrive without the stored beginning. Called if the body belongs to another response, or if the receiver
+  /// doesn't want it.
+  private func passWithoutBeginning() {
+    state.withLock { state in
+      state.machine.discardBody()
+      state.served?.body = .data(Data())
+    }
+    passBeginning()
+  }
+
+  /// Ends a response whose stored beginning or rest is wrong with an error. The receiver gets the error when the engine has
+  /// canceled the request.
+  func interrupt() {
+    let handle = state.withLock { state -> ExchangeHandle? in
+      guard case .forwarding(var network) = state.phase else { return nil }
+      network.passing = nil
+      (network.isCanceled, network.isInterrupted) = (true, true)
+      state.phase = .forwarding(network)
+      state.beginning = nil
+      return network.handle
+    }
+    handle?.cancel()
   }
 
   private func set(_ passing: NetworkExchange.Passing) {
@@ -149,10 +197,13 @@ extension CacheExchange {
   }
 
   func receive(body bytes: borrowing Span<UInt8>) {
-    let passing = state.withLock { state -> NetworkExchange.Passing? in
-      if case .forwarding(let network) = state.phase { network.passing } else { nil }
+    let byteCount = bytes.count
+    let (passing, isExpected) = state.withLock { state -> (NetworkExchange.Passing?, Bool) in
+      guard case .forwarding(let network) = state.phase else { return (nil, true) }
+      return (network.passing, state.machine.received(byteCount: byteCount))
     }
     guard let passing else { return }
+    guard isExpected else { return interrupt() }
     if let stored = passing.stored, !stored.append(bytes) {
       if isCollapsible { cache.note(key, isShared: false) }
       state.withLock { $0.stopStoring(isWanted: passing.isDelivered) }.complete()
@@ -165,7 +216,7 @@ extension CacheExchange {
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
     let network = state.withLock { state -> NetworkExchange? in
       guard case .forwarding(let network) = state.phase else { return nil }
-      state.phase = .deciding
+      (state.phase, state.beginning) = (.deciding, nil)
       return network
     }
     guard let network else { return }
@@ -175,6 +226,7 @@ extension CacheExchange {
       ending = permitsStale(after: failure) ? .outage : .failed
       if network.passing == nil, failure.code == .cancelled || failure.code == .shutDown { outcome = .canceled }
     }
+    guard !network.isInterrupted else { return end(.failure(interruption), metrics, .canceled) }
     guard !network.isCanceled else { return end(result, metrics, .canceled) }
     var isPassedOn = false
     perform(metrics) { state in
@@ -213,7 +265,7 @@ extension CacheExchange {
     }
   }
 
-  private func end(
+  func end(
     _ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics, _ outcome: FlightTable<CacheExchange>.Outcome
   ) {
     // The task may have canceled the exchange after its response ended.

@@ -99,6 +99,8 @@ extension CacheExchange {
   private enum Step {
     case deliver(Data)
     case read(RecordReader, offset: UInt64, countMax: Int)
+    /// The stored beginning has been delivered. Extend the engine's window, so that the rest can arrive.
+    case receiveRest(ExchangeHandle?, window: Int)
     case end(ExchangeMetrics)
   }
 
@@ -115,6 +117,7 @@ extension CacheExchange {
       case .read(let file, let offset, let countMax):
         // Other work on the queue may take place between two blocks of a long body.
         return stores.onQueue { self.read(file, from: offset, countMax) }
+      case .receiveRest(let handle, let window): handle?.extendWindow(by: window)
       case .end(let metrics):
         receiver?.finish(.success(Fields()), metrics)
         return
@@ -124,8 +127,14 @@ extension CacheExchange {
   }
 
   private func nextStep(_ state: inout State) -> Step? {
-    guard case .serving(var served) = state.phase, !served.isBusy else { return nil }
+    guard var served = state.served, !served.isBusy else { return nil }
     if case .data(let data) = served.body, data.isEmpty {
+      if case .forwarding(var network) = state.phase {
+        let handle = network.extendWindow(by: state.window)
+        state.phase = .forwarding(network)
+        state.beginning = nil
+        return .receiveRest(handle, window: state.window)
+      }
       state.phase = .ended
       let local = ExchangeMetrics(
         cachedResponseRequestedAt: start, servedAt: .now, bodyBytes: served.servedByteCount)
@@ -133,12 +142,14 @@ extension CacheExchange {
     }
     guard !state.isPaused, state.window > 0 else { return nil }
     served.isBusy = true
-    defer { state.phase = .serving(served) }
+    defer { state.served = served }
     switch served.body {
     case .file(let file, let range): return .read(file, offset: range.lowerBound, countMax: state.window)
     case .data(let data):
-      // If the body isn't streamed, all of it is delivered at once: it is in memory anyway.
-      let piece = isStreamed ? data.prefix(state.window) : data
+      // If the body isn't streamed, all of it is delivered at once: it is in memory anyway. The rest of a body that the origin
+      // completes needs the window, however.
+      let isWhole = if case .serving = state.phase { !isStreamed } else { false }
+      let piece = isWhole ? data : data.prefix(state.window)
       served.body = .data(data.dropFirst(piece.count))
       served.servedByteCount += UInt64(piece.count)
       if state.window != .max { state.window -= piece.count }
@@ -146,13 +157,7 @@ extension CacheExchange {
     }
   }
 
-  private func endStep() {
-    state.withLock { state in
-      guard case .serving(var served) = state.phase else { return }
-      served.isBusy = false
-      state.phase = .serving(served)
-    }
-  }
+  private func endStep() { state.withLock { $0.served?.isBusy = false } }
 
   /// Reads the next piece of the body, at most `countMax` bytes, from the file and delivers it. Called on the queue of the cache's
   /// files.
@@ -162,13 +167,13 @@ extension CacheExchange {
       return failReading()
     }
     let piece = state.withLock { state -> Data? in
-      guard case .serving(var served) = state.phase, case .file(_, let range) = served.body else { return nil }
+      guard var served = state.served, case .file(_, let range) = served.body else { return nil }
       let piece = block.prefix(min(countMax, range.count))
       let rest = range.dropFirst(piece.count)
       served.body = rest.isEmpty ? .data(Data()) : .file(file, rest)
       served.servedByteCount += UInt64(piece.count)
       if state.window != .max { state.window -= piece.count }
-      state.phase = .serving(served)
+      state.served = served
       return piece
     }
     if let piece { receiver?.receive(served: piece) }
@@ -185,10 +190,7 @@ extension CacheExchange {
       state.phase = .ended
       return true
     }
-    guard isOpen else { return }
-    receiver?.finish(
-      .failure(EngineError(.connectionLost, .receive, request.uri.origin, progress: .responseBegan)),
-      ExchangeMetrics(cachedResponseRequestedAt: start, servedAt: .now, bodyBytes: 0))
+    isOpen ? receiver?.finish(.failure(interruption), localMetrics) : interrupt()
   }
 }
 

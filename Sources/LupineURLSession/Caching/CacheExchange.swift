@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineCache
+import LupineCacheStore
 import LupineEngine
 import Synchronization
 
@@ -31,15 +32,33 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     var window: Int
     /// The number of times that the request has been sent to the origin.
     var attemptCount = 0
+    /// The stored beginning of the body that the request completes, while the request is being sent. Until it has been delivered,
+    /// the engine's window is empty, so that no byte of the origin's body arrives before.
+    var beginning: ServedBody?
     /// Notifies the other requests that wait for the response to this one. Nil if no request can wait for it.
     var lead: Lead?
     /// The time limit of the lookup in files, of the wait for another request, or of an unwanted body.
     var deadline: Deadline?
 
-    /// Whether the request that will be sent completes a part of the representation whose bytes are in a file.
-    var completesFile: Bool {
-      guard let index = machine.forwarding?.completed, case .file = found[index].body else { return false }
-      return true
+    /// The stored part of the representation that the request completes, or nil if it completes none.
+    var completed: FoundResponse.Body? { machine.forwarding?.completed.map { found[$0].body } }
+
+    /// The stored body that is being delivered: all of a response's, or the beginning of one whose rest the origin sends.
+    var served: ServedBody? {
+      get {
+        switch phase {
+        case .serving(let served): served
+        case .forwarding: beginning
+        case .deciding, .ended: nil
+        }
+      }
+      set {
+        switch phase {
+        case .serving: if let newValue { phase = .serving(newValue) }
+        case .forwarding: beginning = newValue
+        case .deciding, .ended: break
+        }
+      }
     }
 
     var hasEnded: Bool { if case .ended = phase { true } else { false } }
@@ -125,10 +144,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   /// preceding request to the origin, or nil if no request was sent.
   func perform(_ metrics: ExchangeMetrics? = nil, _ event: (inout State) -> CacheMachine.Action?) {
     let performed = state.withLock { state -> (CacheMachine.Action, [FoundResponse], Deadline?)? in
-      guard !state.hasEnded, var action = event(&state) else { return nil }
+      guard !state.hasEnded, let action = event(&state) else { return nil }
       state.phase = .deciding
-      // A loop's thread passes on the bytes of a part that is completed, and must not read them from a file.
-      if state.completesFile, let new = state.machine.decideWithoutStored(now: stores.now) { action = new }
       // Only the file of a response that is served now stays open.
       defer { state.found = state.found.map(\.closed) }
       return (action, state.found, state.deadline.take())
@@ -140,6 +157,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     case .send(_, let mayWait): mayWait ? cache.join(self) : forward()
     case .serve(let served): serve(served, found, metrics)
     case .fail: fail(URLError(notCached: url))
+    case .abort: end(.failure(interruption), metrics ?? localMetrics, .failed)
     // The request's Cache-Control has only-if-cached (RFC 9111 §5.2.1.7).
     case .timeOut:
       deliver(ResponseHead(status: 504, fields: ["Content-Length": "0"], isContentDecoded: false), .data(Data()), nil)
@@ -256,6 +274,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
       case .forwarding(var network):
         network.isCanceled = true
         state.phase = .forwarding(network)
+        state.beginning = nil
         return .cancel(network.handle)
       case .ended: return .none
       }
@@ -265,8 +284,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
       _ = cache.leave(self)
       lead?.end(.canceled)
       receiver?.finish(
-        .failure(EngineError(.cancelled, .setup, request.uri.origin)),
-        ExchangeMetrics(cachedResponseRequestedAt: start, servedAt: .now, bodyBytes: 0))
+        .failure(EngineError(.cancelled, .setup, request.uri.origin)), localMetrics)
     case .cancel(let handle): handle?.cancel()
     case .none: break
     }
@@ -325,10 +343,11 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   func extendWindow(by byteCount: Int) {
     let handle = state.withLock { state -> ExchangeHandle? in
       if state.window != .max { state.window += byteCount }
-      guard case .forwarding(var network) = state.phase else { return nil }
-      if network.handle == nil { network.ungrantedByteCount += byteCount }
+      // The origin's body has no window before the stored beginning has been delivered.
+      guard case .forwarding(var network) = state.phase, state.beginning == nil else { return nil }
+      let handle = network.extendWindow(by: byteCount)
       state.phase = .forwarding(network)
-      return network.handle
+      return handle
     }
     handle?.extendWindow(by: byteCount)
     advance()
@@ -337,10 +356,17 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   // MARK: Sending
 
   /// Submits the request to the engine. The request has conditional fields, such as If-None-Match, if it validates a stored
-  /// response.
-  func forward() {
-    let begun = state.withLock { state -> (fields: Fields, attempt: Int, window: Int)? in
+  /// response. If it completes a stored part, opens or reads the part's file first.
+  func forward() { forward(completing: nil) }
+
+  private func forward(completing beginning: ServedBody.Body?) {
+    enum Next {
+      case read(FoundResponse.Body)
+      case submit(Fields, attempt: Int, window: Int)
+    }
+    let next = state.withLock { state -> Next? in
       guard case .deciding = state.phase else { return nil }
+      if beginning == nil, let part = state.completed { return .read(part) }
       let selected = state.machine.forwarding?.selected
       guard let fields = state.machine.sent(now: stores.now) else { return nil }
       state.attemptCount += 1
@@ -348,16 +374,37 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
         NetworkExchange(
           attempt: state.attemptCount, validated: selected.map { state.found[$0] },
           invalidationCount: stores.invalidations.count))
-      return (fields, state.attemptCount, state.window)
+      guard let beginning else { return .submit(fields, attempt: state.attemptCount, window: state.window) }
+      state.beginning = ServedBody(body: beginning, metrics: nil)
+      return .submit(fields, attempt: state.attemptCount, window: 0)
     }
-    guard let begun else { return }
-    var request = engineRequest
-    request.fields = begun.fields
-    do throws(URLError) {
-      keep(try upstream.submit(request, to: self, windowBytes: begun.window), of: begun.attempt)
-    } catch {
-      fail(error)
+    switch next {
+    case nil: break
+    case .read(.memory(let id, let content)):
+      stores.memory.use(id)
+      forward(completing: .data(content.data))
+    case .read(.file(let id, _)):
+      stores.onQueueNow {
+        let beginning = self.stores.open(id, nil).flatMap { self.body(of: $0) }
+        if let beginning { self.forward(completing: beginning) } else { self.decideWithoutStored() }
+      }
+    case .submit(let fields, let attempt, let window):
+      var request = engineRequest
+      request.fields = fields
+      do throws(URLError) {
+        keep(try upstream.submit(request, to: self, windowBytes: window), of: attempt)
+      } catch {
+        fail(error)
+      }
     }
+  }
+
+  /// Returns the body in a file: its bytes if the exchange may keep that many in memory, and otherwise the file, which is read
+  /// block by block. Returns nil if the file is damaged. Called on the queue of the cache's files.
+  private func body(of file: RecordReader) -> ServedBody.Body? {
+    let byteCount = file.response.bodyByteCount
+    guard byteCount <= storedBytesMax else { return .file(file, 0..<byteCount) }
+    return stores.contents(of: file).map { .data($0) }
   }
 
   /// Stores the engine's handle for the request, unless the request has already ended. Then passes on the commands, such as a pause
@@ -374,6 +421,16 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     if network.isDiscarded { return handle.discardBody() }
     if isPaused { handle.pause() }
     if network.ungrantedByteCount > 0 { handle.extendWindow(by: network.ungrantedByteCount) }
+  }
+
+  /// The error of a response that ends before its body is complete.
+  var interruption: EngineError {
+    EngineError(.connectionLost, .receive, request.uri.origin, progress: .responseBegan)
+  }
+
+  /// The metrics of a response without a request to the origin.
+  var localMetrics: ExchangeMetrics {
+    ExchangeMetrics(cachedResponseRequestedAt: start, servedAt: .now, bodyBytes: 0)
   }
 
   /// The maximum size, in bytes, of a response body that the exchange stores.

@@ -231,13 +231,20 @@ final class CacheStores: Sendable {
   /// Deletes the file of a stored response. Must be called on the files' queue.
   func remove(_ file: RecordReader) { disk?.remove(file.id) }
 
-  /// Reads a stored response from its file, and also stores it in memory. If the file is damaged, deletes the file and returns nil.
-  /// Must be called on the files' queue.
-  func load(_ file: RecordReader, of key: CacheKey, for url: URL) -> CachedURLResponse? {
+  /// Reads the body of a stored response from its file. If the file is damaged, deletes the file and returns nil. Must be called on
+  /// the files' queue.
+  func contents(of file: RecordReader) -> Data? {
     guard let data = try? file.contents() else {
       remove(file)
       return nil
     }
+    return data
+  }
+
+  /// Reads a stored response from its file, and also stores it in memory. If the file is damaged, deletes the file and returns nil.
+  /// Must be called on the files' queue.
+  func load(_ file: RecordReader, of key: CacheKey, for url: URL) -> CachedURLResponse? {
+    guard let data = contents(of: file) else { return nil }
     let stored = file.response
     let head = HTTPURLResponse(
       url: url, statusCode: stored.status, fields: stored.fields, isContentDecoded: stored.bodyForm == .decoded)
@@ -333,16 +340,31 @@ final class CacheStores: Sendable {
     }
   }
 
+  /// Writes a response to a file. A part is written together with the bytes of the parts in files that adjoin it, or by itself if
+  /// these can't be read.
   private func write(_ data: Data, _ response: StoredResponse, to request: CacheRequest) throws(DiskStoreError) {
     guard let disk else { return }
-    let writer = try disk.writer(uri: request.uri.cacheKey.text, response: response, id: .random(in: .min ... .max))
+    let record = disk.record(
+      of: response, uri: request.uri.cacheKey.text, bodyBytesMax: UInt64(responseBytesMax))
+    do throws(DiskStoreError) {
+      try write(data, record, in: disk, to: request)
+    } catch {
+      guard record.isCombined else { throw error }
+      try write(data, CombinedRecord(response), in: disk, to: request)
+    }
+  }
+
+  private func write(
+    _ data: Data, _ record: CombinedRecord, in disk: DiskStore, to request: CacheRequest
+  ) throws(DiskStoreError) {
+    let writer = try record.begin(in: disk, uri: request.uri.cacheKey.text, id: .random(in: .min ... .max))
     var rest = data[...]
     while !rest.isEmpty {
       let part = Array(rest.prefix(RecordFormat.blockByteCount))
       try writer.append(part.span)
       rest = rest.dropFirst(part.count)
     }
-    try writer.commit { $0.isSuperseded(by: response, to: request) }
+    try record.finish(writer) { $0.isSuperseded(by: record.response, to: request) }
   }
 
   /// Updates the metadata of stored responses, for example after a 304 response. The index of each update refers to `found`, the

@@ -181,8 +181,7 @@ final class TaskCache: Sendable {
     let start = Instant.now
     let urlRequest = urlRequest()
     var cached = cacheRequest(request, policy, digest, from: urlRequest, client)
-    // The stored beginning of a body is delivered at once, as that of a complete stored body is if it isn't streamed.
-    cached.completesParts = !isStreamed
+    cached.completesParts = true
     // A streamed body is delivered within the receive window.
     if !isStreamed, let (head, body) = session.responseInMemory(to: cached) {
       return .serve(head, body, requestedAt: start)

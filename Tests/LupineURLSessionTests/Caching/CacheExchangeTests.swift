@@ -1,6 +1,7 @@
 // CacheExchangeTests: one exchange with a cache, whose receiver interferes.
 
 import Foundation
+import LupineCache
 import LupineEngine
 import LupineOrigin
 import LupineTestSupport
@@ -28,6 +29,87 @@ import Testing
     func receive(body bytes: borrowing Span<UInt8>) {}
     func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
       endCount.add(1, ordering: .relaxed)
+    }
+  }
+
+  /// A mock receiver of a stream that processes the bytes that it has received when a turn has ended, and then extends its window
+  /// by their number.
+  private final class WindowReceiver: CacheReceiver {
+    static let windowBytes = 3
+
+    struct State {
+      var bytes: [UInt8] = []
+      var window = WindowReceiver.windowBytes
+      var unprocessedCount = 0
+      var hasExceededWindow = false
+      var result: Result<Fields, EngineError>?
+    }
+
+    let exchange = Mutex<CacheExchange?>(nil)
+    let state = Mutex(State())
+
+    func accept(_ head: ResponseHead) -> (disposition: BodyDisposition, isTrusted: Bool) { (.deliver, true) }
+    func confirm(_ head: ResponseHead) -> Bool { true }
+    func receive(served head: ResponseHead) -> BodyDisposition { .deliver }
+    func receive(served piece: Data) { receive(Array(piece)) }
+    func keep(_ storable: StorableResponse) {}
+    func fail(_ error: URLError) {}
+    func receive(head: ResponseHead) -> BodyDisposition { .deliver }
+    func receive(body bytes: borrowing Span<UInt8>) { receive((0..<bytes.count).map { bytes[$0] }) }
+
+    private func receive(_ bytes: [UInt8]) {
+      state.withLock { state in
+        state.bytes += bytes
+        state.window -= bytes.count
+        state.unprocessedCount += bytes.count
+        if state.window < 0 { state.hasExceededWindow = true }
+      }
+    }
+
+    func turnEnded(sentBodyByteCount: UInt64) {
+      let count = state.withLock { state in
+        defer { state.unprocessedCount = 0 }
+        state.window += state.unprocessedCount
+        return state.unprocessedCount
+      }
+      if count > 0 { exchange.withLock { $0 }?.extendWindow(by: count) }
+    }
+
+    func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
+      state.withLock { $0.result = result }
+    }
+  }
+
+  @Test(
+    "the stored beginning of a stream and its rest arrive within the receive window, in order",
+    arguments: [0, 10_000_000])
+  func windowOfCompletedStream(disk: Int) async throws {
+    try await withCache(memory: disk == 0 ? 1_000_000 : 0, disk: disk) { fixture async throws in
+      fixture.script.on("/a") { request, _ in
+        let isRest = request.fields.first("Range") == "bytes=7-"
+        return Reply(
+          status: 206,
+          fields: [
+            "Cache-Control": "max-age=60", "ETag": "\"1\"", "Content-Range": isRest ? "bytes 7-16/17" : "bytes 0-6/17",
+          ], .bytes(Array((isRest ? "789abcdefg" : "0123456").utf8)))
+      }
+      try await fixture.load("/a", ["Range": "bytes=0-6"])
+      let receiver = WindowReceiver()
+      let client = fixture.session.client
+      let cache = try #require(client.cache)
+      let request = EngineRequest(uri: try URI(fixture.origin.url + "/a"))
+      var cached = cache.request(request, policy: .useProtocolCachePolicy, ownCookie: nil, identity: nil)
+      cached.completesParts = true
+      let exchange = CacheExchange(
+        cached, request, url: URL(string: fixture.origin.url + "/a"), cache: cache, upstream: client,
+        windowBytes: WindowReceiver.windowBytes, isStreamed: true, receiver: receiver)
+      receiver.exchange.withLock { $0 = exchange }
+      exchange.decide()
+      #expect(await settles { receiver.state.withLock { $0.result != nil } })
+      let state = receiver.state.withLock { $0 }
+      #expect(String(decoding: state.bytes, as: UTF8.self) == "0123456789abcdefg" && !state.hasExceededWindow)
+      #expect(throws: Never.self) { try state.result?.get() }
+      receiver.exchange.withLock { $0 = nil }
     }
   }
 
