@@ -109,8 +109,8 @@ final class Shard {
     // Events come before commands, so that no new request gets a connection that has ended or received unsolicited bytes.
     for event in events { handle(event) }
     receivePostponed()
-    beginPostponedOpenings()
     for exchange in restarted where !exchange.hasEnded { acquire(exchange) }
+    beginPostponedOpenings()
     var commands: [ShardCommand] = []
     swap(&commands, &backlog.commands)
     // Each command is moved out of the array, which keeps its memory but doesn't retain requests and sinks.
