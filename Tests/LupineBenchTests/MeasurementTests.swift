@@ -173,6 +173,8 @@
       #expect(
         !html.contains("<script") && !html.contains("http://") && !html.contains("https://") && !html.contains("src="))
       #expect(html.contains("<polyline"))
+      let first = html[..<(html.firstRange(of: "</svg>")?.lowerBound ?? html.endIndex)]
+      #expect(first.matches(of: />(\d+) s</).map(\.output.1) == ["1", "2", "3"])
     }
 
     @Test("JUnit's XML has a test case for each objective, with the value that missed it")
