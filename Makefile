@@ -3,8 +3,7 @@
 SWIFT ?= swift
 SERVERS := Tests/Servers/servers
 FORMATTED := Sources Tests Package.swift Fuzz/Sources Fuzz/Package.swift $(addprefix Benchmarks/, Sources Package.swift \
-  Micro/Benchmarks Micro/Package.swift Generator/Sources Generator/Package.swift peers/AsyncHTTPClient/Sources \
-  peers/URLSession/Sources)
+  Micro/Benchmarks Micro/Package.swift peers/AsyncHTTPClient/Sources peers/URLSession/Sources)
 
 # All builds use the same flags, because other flags would require another build. They enable the trait Zstd. The demo doesn't
 # use these flags, except in the gate (DEMO_FLAGS): a user who tries it shouldn't see warnings of a newer compiler as

@@ -1,6 +1,8 @@
 """The measured programs: what each requires, how to build it, and its command line."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -32,6 +34,10 @@ class Job:
     arguments: tuple = ()
 
 
+def printed_figures(output):
+    return {name: float(value) for name, value in re.findall(r"(\w+)=([\d.e+-]+)", output)}
+
+
 @dataclass(frozen=True)
 class Client:
     name: str
@@ -44,6 +50,8 @@ class Client:
     share: int = 1
     # Returns the warm-up command of a client whose program has no option for a warm-up.
     warm_up: Callable[[Job], list] | None = None
+    # Returns the figures that the program printed.
+    parse: Callable[[str], dict] = printed_figures
 
 
 def options(job):
@@ -59,8 +67,8 @@ def run(*command, folder=HERE, **environment):
         [str(part) for part in command], check=True, stdout=sys.stderr, cwd=folder, env={**os.environ, **environment})
 
 
-def swift_build(package, scratch, *more):
-    run("swift", "build", "-c", "release", "--package-path", package, "--scratch-path", scratch, *more)
+def swift_build(package, scratch, *more, **environment):
+    run("swift", "build", "-c", "release", "--package-path", package, "--scratch-path", scratch, *more, **environment)
 
 
 def build_ours(product):
@@ -96,10 +104,29 @@ def wrk(job, seconds=WRK_SECONDS):
     return ["wrk", "-t1", f"-c{job.in_flight}", f"-d{seconds}s", *header, *script, job.url]
 
 
-def measured_load(job, share=1):
-    # The program has no warm-up: it measures all of its requests.
-    program = BUILD / "Generator/release/load-generator"
-    return [program, "--requests", job.requests // share, "--in-flight", job.in_flight, job.url]
+def build_command():
+    swift_build(
+        HERE.parent, BUILD / "Command", "--traits", "Bench", "--product", "lupine", LUPINE_TARGETS="LupineCommand")
+
+
+def lupine_bench(job, share=1):
+    # The command sends the same fields as the other clients. The number of requests ends the load.
+    return [
+        BUILD / "Command/release/lupine", "bench", "--in-flight", job.in_flight, "--requests", job.requests // share,
+        "--duration", "1h", "--quiet", "--raw", "-H", "User-Agent: lupine-benchmarks", "--json", "-", job.url,
+    ]  # fmt: skip
+
+
+def figures_of_report(output):
+    """Returns the figures of the JSON after the table of `lupine bench`."""
+    report = json.loads(output.splitlines()[-1])
+    if report["errors"]:
+        raise Failure(f"lupine bench had errors: {report['errors']}")
+    names = {"p50": "p50_us", "p99": "p99_us", "p99.9": "p999_us"}
+    return {
+        "requests": report["completed"], "requests_per_second": report["rate"],
+        **{name: report["latency_since_due"][key] * 1e6 for key, name in names.items()},
+    }  # fmt: skip
 
 
 def curl(job):
@@ -141,9 +168,8 @@ CLIENTS = {
         ours("load-engine-async", "Lupine's engine, async"),
         ours("load-engine-callback", "Lupine's engine, callbacks"),
         Client(
-            "load-generator", "LupineBench, as in lupine bench",
-            lambda: swift_build(HERE / "Generator", BUILD / "Generator", "--product", "load-generator"), measured_load,
-            SWIFT, warm_up=lambda job: measured_load(job, 10)),
+            "lupine-bench", "The command lupine bench", build_command, lupine_bench, SWIFT,
+            warm_up=lambda job: lupine_bench(job, 10), parse=figures_of_report),
         ours("load-idle", "Lupine's engine, idle connections"),
         ours_static("load-api-static", "load-api", "Lupine, Alamofire's API"),
         ours_static("load-engine-static", "load-engine-async", "Lupine's engine"),

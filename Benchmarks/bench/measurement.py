@@ -101,7 +101,7 @@ def figures(ended, case, row, job):
     """Returns the figures of a run: those that the program printed, and the others as measured from outside."""
     printed = {}
     if row.expected_output is None:
-        printed = {name: float(value) for name, value in re.findall(r"(\w+)=([\d.e+-]+)", ended.output)}
+        printed = row.client.parse(ended.output)
     elif ended.output != row.expected_output * job.requests:
         raise Failure(f"{row.title} printed unexpected output: {ended.output[:100]!r}")
     if "connections" in printed:

@@ -24,7 +24,7 @@ def small(in_flight):
     api_of_loop = row("load-api", "Lupine, Alamofire's API, on its loop", "api-on-loop", "--mode", "loop")
     rows = [
         row("load-api"), api_of_loop, obligations(), row("load-engine-async"), engine_of_loop,
-        row("load-engine-callback"), row("load-generator"), row("curl-multi"), row("hyper"), row("go"),
+        row("load-engine-callback"), row("lupine-bench"), row("curl-multi"), row("hyper"), row("go"),
         row("async-http-client"), row("urlsession"), row("wrk"),
     ]  # fmt: skip
     if in_flight == 1:

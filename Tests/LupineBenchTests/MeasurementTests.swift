@@ -17,7 +17,6 @@
       while let offset = rest.next() {
         let due = offset / .seconds(1)
         measurements.noteDue()
-        measurements.noteSent(.zero)
         let start = Instant(nanoseconds: 0)
         measurements.add(
           Sample(
@@ -61,30 +60,28 @@
       let start = Instant(nanoseconds: 1_000_000_000)
       for _ in 0..<4 { measurements.noteDue() }
       measurements.noteUnsent()
-      measurements.noteSent(.milliseconds(5))
-      measurements.noteSent(.milliseconds(6))
-      for (scenario, result) in [
-        (0, Result<Scenario.Outcome, Sample.Failure>.success(Scenario.Outcome(status: 200, receivedBytes: 7))),
-        (0, .success(Scenario.Outcome(status: 503, receivedBytes: 5))),
-        (1, .failure(Sample.Failure(CancellationError()))),
+      for (scenario, delay, result) in [
+        (0, 5, Result<Scenario.Outcome, Sample.Failure>.success(Scenario.Outcome(status: 200, receivedBytes: 7))),
+        (0, 6, .success(Scenario.Outcome(status: 503, receivedBytes: 5))),
+        (1, 6, .failure(Sample.Failure(CancellationError()))),
       ] {
         measurements.add(
           Sample(
-            scenario: scenario, due: start, sent: start + .milliseconds(1), end: start + .milliseconds(3),
+            scenario: scenario, due: start, sent: start + .milliseconds(delay), end: start + .milliseconds(8),
             result: result))
       }
       let report = report(measurements, unfinished: 1)
       #expect(report.dueCount == 4)
       #expect(report.unsentCount == 1)
-      #expect(report.lateCount == 1)
+      #expect(report.lateCount == 2)
       #expect(report.completedCount == 3)
       #expect(report.errors == ["status 503": 1, "cancelled": 1, "unfinished": 1])
       #expect(report.errorShare == 1)
       #expect(measurements.all.receivedBytes == 12)
       #expect(measurements.scenarios.map(\.completed) == [2, 1])
-      #expect(abs(report.quantile(0.5).milliseconds - 3) < 0.01)
+      #expect(abs(report.quantile(0.5).milliseconds - 8) < 0.01)
       #expect(abs(report.quantileSinceSent(0.5).milliseconds - 2) < 0.01)
-      #expect(report.invalidity?.contains("25.0 %") == true)
+      #expect(report.invalidity?.contains("66.7 %") == true)
     }
 
     @Test("each second has its own rate and latencies")
@@ -119,6 +116,38 @@
         duration: .seconds(3), use: nil)
     }
 
+    @Test(
+      "a condition compares its figure with its limit",
+      arguments: [
+        ("p99>2.9ms", "p99>2.9ms: it was 3.00 ms"), ("p99>3.1ms", nil), ("p10<1.1ms", "p10<1.1ms: it was 1.00 ms"),
+        ("p10<900us", nil), ("mean>2.3ms", "mean>2.3ms: it was 2.33 ms"), ("mean>2.4ms", nil),
+        ("max<1s", "max<1s: it was 3.00 ms"),
+        ("rate<20.1", "rate<20.1: it was 20.0"), ("rate<20", nil), ("rate>19", "rate>19: it was 20.0"),
+        ("errors>1", "errors>1: it was 2"), ("errors>2", nil), ("errors>3.2%", "errors>3.2%: it was 3.333 %"),
+        ("errors>3.4%", nil), ("unsent>0", nil),
+      ] as [(String, String?)])
+    func objectives(text: String, violation: String?) throws {
+      #expect(try #require(Objective(text)).violation(in: report(endedSeconds, unfinished: 2)) == violation)
+    }
+
+    @Test("a test is invalid if the generator sent more than 1 % of the sent requests late", arguments: [1, 2])
+    func invalidity(lateCount: Int) {
+      var measurements = Measurements(scenarioCount: 1)
+      let start = Instant(nanoseconds: 0)
+      for number in 1...100 {
+        measurements.noteDue()
+        let sent = start + .milliseconds(number > lateCount ? 5 : 6)
+        measurements.add(
+          Sample(scenario: 0, due: start, sent: sent, end: sent, result: .success(Scenario.Outcome())))
+      }
+      for _ in 0..<900 {
+        measurements.noteDue()
+        measurements.noteUnsent()
+      }
+      #expect(report(measurements).lateShare == Double(lateCount) / 100)
+      #expect((report(measurements).invalidity != nil) == (lateCount > 1))
+    }
+
     @Test("the report's JSON is valid, and a comparison reads it")
     func json() throws {
       let report = report(endedSeconds)
@@ -144,6 +173,8 @@
       #expect(
         !html.contains("<script") && !html.contains("http://") && !html.contains("https://") && !html.contains("src="))
       #expect(html.contains("<polyline"))
+      let first = html[..<(html.firstRange(of: "</svg>")?.lowerBound ?? html.endIndex)]
+      #expect(first.matches(of: />(\d+) s</).map(\.output.1) == ["1", "2", "3"])
     }
 
     @Test("JUnit's XML has a test case for each objective, with the value that missed it")

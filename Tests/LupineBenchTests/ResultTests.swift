@@ -1,6 +1,8 @@
 // ResultTests: conditions, search, encodings, comparison, and short runs of load tests.
 
 #if Bench
+  import LupineEngine
+  import LupineOrigin
   import LupineTestSupport
   import Testing
 
@@ -120,7 +122,8 @@
     @Test("an open loop runs each scenario for its arrivals, and measures those after the warm-up")
     func openLoop() async throws {
       var plan = LoadPlan(rate: 1_000, for: .milliseconds(300))
-      plan.warmUp = .milliseconds(100)
+      // On a busy machine, the tasks of scenarios wait for their threads.
+      (plan.warmUp, plan.drainLimit) = (.milliseconds(100), .seconds(600))
       let report = try await LoadTest(
         plan,
         [
@@ -141,6 +144,27 @@
       let report = try await LoadTest(plan, [Scenario("a") { _ in Scenario.Outcome() }]).run()
       #expect(report.dueCount == 100)
       #expect(report.completedCount == 100)
+    }
+
+    @Test("requests that wait for a busy loop of the engine are late, and make the test invalid")
+    func busyLoop() async throws {
+      let server = try OriginServer { peer in
+        while try peer.readHead() != nil { try peer.respond() }
+      }
+      defer { server.stop() }
+      let (engine, uri) = (try Engine(), try URI(server.url))
+      let scenario = Scenario("GET", on: engine) { number in
+        if number == 0 {
+          // Occupies the loop until all requests are due, and late.
+          let end = Instant.now + .milliseconds(30)
+          Task(executorPreference: engine.executor(for: uri.origin)) { while Instant.now < end {} }
+        }
+        return EngineRequest(uri: uri)
+      }
+      let report = try await LoadTest(LoadPlan(rate: 1_000, for: .milliseconds(10)), [scenario]).run()
+      #expect(report.completedCount == 10 && report.lateCount >= 9)
+      #expect(report.invalidity != nil)
+      #expect(report.quantileSinceSent(0.5) + .milliseconds(5) < report.quantile(0.5))
     }
 
     @Test("requests that are due while too many are in flight are counted as not sent, and the last ones as unfinished")

@@ -37,6 +37,9 @@
       self.init(.open([RateStage(duration: duration, rate: rate)], .even))
     }
 
+    /// Whether requests are sent whether or not earlier responses have arrived.
+    var isOpen: Bool { if case .open = loop { true } else { false } }
+
     /// The planned duration, including the warm-up.
     public var duration: Duration {
       switch loop {

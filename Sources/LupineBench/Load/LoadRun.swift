@@ -40,7 +40,8 @@
       self.test = test
       let rotation = ScenarioRotation(weights: test.scenarios.map(\.weight))
       let hasStreams = test.scenarios.contains(where: \.isStream)
-      let measurements = Measurements(scenarioCount: test.scenarios.count, hasStreams: hasStreams)
+      let measurements = Measurements(
+        scenarioCount: test.scenarios.count, hasStreams: hasStreams, duration: test.plan.duration)
       state = Mutex(State(measurements: measurements, rotation: rotation))
       streamPause = test.scenarios.compactMap { $0.streamSetting?.taskPauseMin }.min()
     }
@@ -124,7 +125,7 @@
       /// The number of arrivals before.
       let number: Int
       let due: Instant
-      /// When the generator sent it.
+      /// When the generator passed it to the engine or to the scenario's code.
       let time: Instant
       let isMeasured: Bool
     }
@@ -145,7 +146,7 @@
     private func launch(_ request: SentRequest) {
       let scenario = test.scenarios[request.scenario]
       guard let setting = scenario.streamSetting else {
-        return scenario.start(request.number) { self.finish(request, $0, at: $1) }
+        return scenario.start(request.number) { self.finish(request, $0, $1) }
       }
       let stream = LoadStream(
         setting,
@@ -167,14 +168,17 @@
     }
 
     private func finish(
-      _ request: SentRequest, _ result: Result<Scenario.Outcome, Sample.Failure>, at end: Instant
+      _ request: SentRequest, _ result: Result<Scenario.Outcome, Sample.Failure>, _ times: Scenario.Times
     ) {
+      // In a closed loop, a request is due when the one before has ended, so it can't be late.
+      let start = test.plan.isOpen ? times.start : nil
       state.withLock { state in
         guard !state.isOver else { return }
         state.inFlight -= 1
         guard request.isMeasured else { return }
         state.measurements.add(
-          Sample(scenario: request.scenario, due: request.due, sent: request.time, end: end, result: result))
+          Sample(
+            scenario: request.scenario, due: request.due, sent: start ?? request.time, end: times.end, result: result))
       }
       if case .closed = test.plan.loop { launchNext(due: .now) }
     }
@@ -315,11 +319,10 @@
         }
         measurements.noteDue()
       }
-      if case .open = plan.loop, inFlight >= plan.inFlightMax {
+      if plan.isOpen, inFlight >= plan.inFlightMax {
         if isMeasured { measurements.noteUnsent() }
         return .skip
       }
-      if isMeasured { measurements.noteSent(now - due) }
       inFlight += 1
       defer { arrivals += 1 }
       return .send(

@@ -98,10 +98,12 @@
 
     var isStream: Bool { streamSetting != nil }
 
-    /// Starts the scenario, which isn't a stream, for one arrival. `done` is called once with the result and the time of the end, on any thread.
-    func start(
-      _ number: Int, done: @escaping @Sendable (Result<Outcome, Sample.Failure>, _ end: Instant) -> Void
-    ) {
+    /// The times of one run of a scenario. `start` is when the engine's loop took its request, or nil for code.
+    typealias Times = (start: Instant?, end: Instant)
+    typealias Completion = @Sendable (Result<Outcome, Sample.Failure>, Times) -> Void
+
+    /// Starts the scenario, which isn't a stream, for one arrival. `done` is called once with the result, on any thread.
+    func start(_ number: Int, done: @escaping Completion) {
       switch work {
       case .stream: preconditionFailure("a stream has more results than one")
       case .requests(let request, let engine): engine.submit(request(number), to: OutcomeSink(done))
@@ -109,7 +111,7 @@
         Task {
           let result: Result<Outcome, Sample.Failure>
           do { result = .success(try await run(number)) } catch { result = .failure(Sample.Failure(error)) }
-          done(result, .now)
+          done(result, (nil, .now))
         }
       }
     }
@@ -120,11 +122,9 @@
   /// Unchecked, because only the thread of the exchange's loop accesses the status.
   private final class OutcomeSink: ResponseSink, @unchecked Sendable {
     private var status: Int?
-    private let done: @Sendable (Result<Scenario.Outcome, Sample.Failure>, _ end: Instant) -> Void
+    private let done: Scenario.Completion
 
-    init(_ done: @escaping @Sendable (Result<Scenario.Outcome, Sample.Failure>, _ end: Instant) -> Void) {
-      self.done = done
-    }
+    init(_ done: @escaping Scenario.Completion) { self.done = done }
 
     func receive(head: ResponseHead) -> BodyDisposition {
       status = head.status
@@ -134,13 +134,13 @@
     func receive(body bytes: borrowing Span<UInt8>) {}
 
     func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
-      let end = metrics.end ?? .now
+      let times = (metrics.start as Instant?, metrics.end ?? .now)
       switch result {
       case .success:
         done(
           .success(Scenario.Outcome(status: status ?? 0, receivedBytes: metrics.decodedBodyBytes, metrics: [metrics])),
-          end)
-      case .failure(let error): done(.failure(Sample.Failure(error)), end)
+          times)
+      case .failure(let error): done(.failure(Sample.Failure(error)), times)
       }
     }
   }

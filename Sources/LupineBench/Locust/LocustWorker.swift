@@ -136,8 +136,9 @@
 
     private func launch(_ request: (scenario: Int, number: Int, due: Instant)) {
       let sent = Instant.now
-      worker.scenarios[request.scenario].start(request.number) { result, end in
-        let sample = Sample(scenario: request.scenario, due: request.due, sent: sent, end: end, result: result)
+      worker.scenarios[request.scenario].start(request.number) { result, times in
+        let sample = Sample(
+          scenario: request.scenario, due: request.due, sent: times.start ?? sent, end: times.end, result: result)
         self.state.withLock { state in
           state.inFlight -= 1
           state.measurements.add(sample)

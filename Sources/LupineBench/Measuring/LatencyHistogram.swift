@@ -2,6 +2,7 @@
 
 #if Bench
   internal import Histogram
+  internal import LupineEngine
 
   /// Durations from 1 µs to one hour with three significant digits, in constant memory. Longer ones count as one hour.
   struct LatencyHistogram: Sendable {
@@ -20,6 +21,12 @@
     var max: Duration { .nanoseconds(Int64(counts.max)) }
 
     mutating func record(_ duration: Duration) { record(nanoseconds: duration.wholeNanosecondsInRange) }
+
+    /// Records the time from one instant to another, or zero if the second one is earlier. This costs less than the difference as a
+    /// `Duration`, whose 128 bits would be divided.
+    mutating func record(from start: Instant, to end: Instant) {
+      record(nanoseconds: end > start ? end.nanoseconds - start.nanoseconds : 0)
+    }
 
     mutating func record(nanoseconds: UInt64, count: UInt64 = 1) {
       let value = min(nanoseconds, Self.nanosecondsMax)

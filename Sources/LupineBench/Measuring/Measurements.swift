@@ -19,8 +19,8 @@
       var errorCount: Int { errors.values.reduce(0, +) }
 
       mutating func noteLatency(due: Instant, sent: Instant, end: Instant) {
-        sinceDue.record(end - due)
-        sinceSent.record(end - sent)
+        sinceDue.record(from: due, to: end)
+        sinceSent.record(from: sent, to: end)
       }
 
       mutating func noteEnd(_ sample: Sample) {
@@ -38,7 +38,8 @@
     static let lateness = Duration.milliseconds(5)
 
     private(set) var all = Totals()
-    private(set) var scenarios: [Totals]
+    /// The numbers of each scenario if there are several. Those of a single one are `all`, so that they aren't counted twice.
+    private var parts: [Totals]
     private(set) var phases: [RequestPhase: LatencyHistogram] = [:]
     /// How long after it was due each request was sent.
     private(set) var delays = LatencyHistogram()
@@ -54,19 +55,23 @@
     private var second = LatencyHistogram()
     private var before = SecondRow.Counts()
 
-    init(scenarioCount: Int, hasStreams: Bool = false) {
-      scenarios = (0..<scenarioCount).map { _ in Totals() }
+    /// The most seconds for whose rows memory is reserved: a day, 29 MB, of which the system supplies only what is used. Without it, an
+    /// array that grows would be copied, and the memory of a long test would rise in steps.
+    private static let secondsReservedMax = 86_400
+
+    init(scenarioCount: Int, hasStreams: Bool = false, duration: Duration = .zero) {
+      // The first and the last second may be partial.
+      seconds.reserveCapacity(Int(min(duration / .seconds(1), Double(Self.secondsReservedMax))) + 2)
+      parts = scenarioCount > 1 ? (0..<scenarioCount).map { _ in Totals() } : []
       streams = hasStreams ? StreamTotals() : nil
     }
+
+    /// The numbers of each scenario.
+    var scenarios: [Totals] { parts.isEmpty ? [all] : parts }
 
     mutating func noteDue() { dueCount += 1 }
 
     mutating func noteUnsent() { unsentCount += 1 }
-
-    mutating func noteSent(_ delay: Duration) {
-      delays.record(delay)
-      if delay > Self.lateness { lateCount += 1 }
-    }
 
     mutating func add(_ sample: Sample) {
       noteLatency(sample.scenario, due: sample.due, sent: sample.sent, end: sample.end)
@@ -76,8 +81,8 @@
     /// Notes the latency of an arrival of a scenario.
     mutating func noteLatency(_ scenario: Int, due: Instant, sent: Instant, end: Instant) {
       all.noteLatency(due: due, sent: sent, end: end)
-      scenarios[scenario].noteLatency(due: due, sent: sent, end: end)
-      second.record(end - due)
+      if !parts.isEmpty { parts[scenario].noteLatency(due: due, sent: sent, end: end) }
+      second.record(from: due, to: end)
     }
 
     mutating func add(_ event: StreamEvent, at now: Instant, isMeasured: Bool) {
@@ -89,16 +94,18 @@
       streams?.end(ending, after: duration, isMeasured: isMeasured)
     }
 
-    /// Notes the result of an arrival, without its latency.
+    /// Notes the result of an arrival and how late it was sent, without its latency.
     mutating func noteEnd(_ sample: Sample) {
+      delays.record(from: sample.due, to: sample.sent)
+      if sample.due + Self.lateness < sample.sent { lateCount += 1 }
       all.noteEnd(sample)
-      scenarios[sample.scenario].noteEnd(sample)
+      if !parts.isEmpty { parts[sample.scenario].noteEnd(sample) }
       guard case .success(let outcome) = sample.result else { return }
       for metrics in outcome.metrics {
         if !metrics.isReusedConnection { openedConnections += 1 }
         for phase in RequestPhase.allCases {
-          guard let duration = phase.duration(in: metrics) else { continue }
-          phases[phase, default: LatencyHistogram()].record(duration)
+          guard let (start, end) = phase.times(in: metrics) else { continue }
+          phases[phase, default: LatencyHistogram()].record(from: start, to: end)
         }
       }
     }

@@ -8,7 +8,8 @@
     /// The index of its scenario.
     let scenario: Int
     let due: Instant
-    /// When the generator passed the request to the engine, or called the scenario's code.
+    /// When the engine's loop took the request of an open loop: a request that waits for a busy loop is late, too. Otherwise, when the
+    /// generator passed the request to the engine, called the scenario's code or opened the stream.
     let sent: Instant
     let end: Instant
     let result: Result<Scenario.Outcome, Failure>
@@ -49,21 +50,21 @@
       }
     }
 
-    /// Returns the duration of the phase, or nil if the request didn't pass through it. For example, a request on a reused connection
-    /// has no lookup. The first byte is measured from the first byte of the request.
-    func duration(in metrics: ExchangeMetrics) -> Duration? {
+    /// Returns the start and the end of the phase, or nil if the request didn't pass through it. For example, a request on a reused
+    /// connection has no lookup. The first byte is measured from the first byte of the request.
+    func times(in metrics: ExchangeMetrics) -> (start: Instant, end: Instant)? {
       switch self {
-      case .lookup: distance(metrics.resolveStart, metrics.resolveEnd)
-      case .connect: distance(metrics.connectStart, metrics.tlsStart ?? metrics.connectEnd)
-      case .tls: distance(metrics.tlsStart, metrics.tlsEnd)
-      case .firstByte: distance(metrics.requestStart, metrics.responseStart)
-      case .body: distance(metrics.responseStart, metrics.responseEnd)
+      case .lookup: pair(metrics.resolveStart, metrics.resolveEnd)
+      case .connect: pair(metrics.connectStart, metrics.tlsStart ?? metrics.connectEnd)
+      case .tls: pair(metrics.tlsStart, metrics.tlsEnd)
+      case .firstByte: pair(metrics.requestStart, metrics.responseStart)
+      case .body: pair(metrics.responseStart, metrics.responseEnd)
       }
     }
 
-    private func distance(_ start: Instant?, _ end: Instant?) -> Duration? {
+    private func pair(_ start: Instant?, _ end: Instant?) -> (start: Instant, end: Instant)? {
       guard let start, let end else { return nil }
-      return end - start
+      return (start, end)
     }
   }
 #endif

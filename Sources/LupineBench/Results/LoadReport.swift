@@ -5,7 +5,7 @@
   ///
   /// Latencies come in two kinds. Since due: from the time at which the plan wanted the request to be sent until its response was
   /// complete. This is what a user feels, and it contains the pauses of the server and of the generator. Since sent: from the time at
-  /// which the engine received the request. Without a closed loop's coordinated omission, both are almost the same.
+  /// which the engine's loop took the request. Without a closed loop's coordinated omission, both are almost the same.
   public struct LoadReport: Sendable {
     /// The quantiles that the reports show.
     static let quantiles = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999]
@@ -56,11 +56,11 @@
     }
     /// The number of requests that the generator sent more than 5 ms after they were due.
     public var lateCount: Int { measurements.lateCount }
-    /// The share of the requests due that were sent late, from 0 to 1. If the test has WebSockets, the share of their messages that
+    /// The share of the requests sent that were sent late, from 0 to 1. If the test has WebSockets, the share of their messages that
     /// were sent late, if it is larger.
     public var lateShare: Double {
       let messages = measurements.streams.map { ($0.lateMessageCount, $0.messageCount) } ?? (0, 0)
-      let shares = [(lateCount, dueCount), messages].map { $1 == 0 ? 0 : Double($0) / Double($1) }
+      let shares = [(lateCount, dueCount - unsentCount), messages].map { $1 == 0 ? 0 : Double($0) / Double($1) }
       return max(shares[0], shares[1])
     }
 

@@ -88,7 +88,8 @@
       case .linear:
         let low = start ?? values.min() ?? 0
         let high = max(values.max() ?? 1, low + 1e-9)
-        let step = Self.roundStep((high - low) / 5)
+        // At least 1, because the labels are whole numbers.
+        let step = max(1, Self.roundStep((high - low) / 5))
         let top = start == nil ? high : (high / step).rounded(.up) * step
         let first = (low / step).rounded(.up)
         let ticks = (0...12).map { (first + Double($0)) * step }.filter { $0 <= top + step * 1e-9 }

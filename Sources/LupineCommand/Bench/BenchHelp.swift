@@ -28,7 +28,7 @@
         --json names the report's file: to send JSON, pass -d and -H 'Content-Type: application/json'.
         With --sse, --lines or --ws, --rate is the number of streams opened per second, --in-flight the number that is always
         open, and the latencies end with the first event or line, or when a WebSocket is open.
-        The report's latencies "since sent" begin when the engine received the request. They differ from those since due
+        The report's latencies "since sent" begin when the engine's loop took the request. They differ from those since due
         if the generator was late. If it sent more than 1 % of the requests more than 5 ms late, the test is invalid.
 
         Exit status: 0, \(ExitCode.objectiveMissed.rawValue) if a condition of --fail-if was met or compare found a worse figure, \(ExitCode.generatorOverloaded.rawValue) if the test is

@@ -120,6 +120,10 @@
       while let argument = queue.popFirst() {
         let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard argument.hasPrefix("--"), let name = Name(rawValue: String(parts[0].dropFirst(2))) else {
+          // Single letters would be read, such as -d of -duration.
+          if argument.hasPrefix("-"), let name = Name(rawValue: String(parts[0].dropFirst())) {
+            throw .benchUsage("\(parts[0]) has one dash too few; write --\(name.rawValue)")
+          }
           rest.append(argument)
           continue
         }

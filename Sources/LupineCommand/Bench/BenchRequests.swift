@@ -81,17 +81,17 @@
       "host", "content-length", "connection", "transfer-encoding", "accept-encoding", "keep-alive", "upgrade",
     ]
 
-    /// Returns the scenarios of a test.
+    /// Returns the scenarios of a test. The login is sent to the origin of the first request, and of a file only there.
     static func scenarios(
-      _ options: BenchOptions, _ base: EngineRequest, on engine: Engine
+      _ options: BenchOptions, _ base: EngineRequest, _ login: RunAuthentication, on engine: Engine
     ) throws(CommandError) -> [Scenario] {
       let rows = try options.feedPath.map { path throws(CommandError) in try feed(path) } ?? []
       var templates: [RequestTemplate] = []
       if let path = options.requestsPath { templates += try lines(path) }
       if let path = options.archivePath { templates += try archive(path) }
       if templates.isEmpty {
-        let (request, isFresh) = (base, options.opensConnections)
-        return [scenario(request.method, 1, options, engine) { _ in prepared(request, isFresh) }]
+        let request = try prepared(base, login, options, engine)
+        return [scenario(request.method, 1, options, engine) { _ in request }]
       }
       // Requests with the same name are one scenario, whose requests are sent in turn.
       var groups: [(name: String, weight: Int, templates: [RequestTemplate])] = []
@@ -104,19 +104,25 @@
         }
       }
       var scenarios: [Scenario] = []
+      var first: Origin?
       for group in groups {
-        scenarios.append(try scenario(group.name, group.weight, group.templates, rows, options, base, engine))
+        guard group.weight >= 1 else { throw .benchUsage("the weight of \"\(group.name)\" must be at least 1") }
+        // Each combination of a template and a row is prepared before the test, so that no request is invalid during it.
+        var requests: [EngineRequest] = []
+        for request in try filled(group.templates, of: group.name, with: rows, base) {
+          first = first ?? request.uri.origin
+          requests.append(try prepared(request, request.uri.origin == first ? login : nil, options, engine))
+        }
+        scenarios.append(
+          scenario(group.name, group.weight, options, engine) { [requests] in requests[$0 % requests.count] })
       }
       return scenarios
     }
 
-    private static func scenario(
-      _ name: String, _ weight: Int, _ templates: [RequestTemplate], _ rows: [[String: String]],
-      _ options: BenchOptions,
-      _ base: EngineRequest, _ engine: Engine
-    ) throws(CommandError) -> Scenario {
-      guard weight >= 1 else { throw .benchUsage("the weight of \"\(name)\" must be at least 1") }
-      // Each combination of a template and a row is checked before the test, so that no request is invalid during it.
+    /// Returns the requests of templates, with each row if they have placeholders.
+    private static func filled(
+      _ templates: [RequestTemplate], of name: String, with rows: [[String: String]], _ base: EngineRequest
+    ) throws(CommandError) -> [EngineRequest] {
       var requests: [EngineRequest] = []
       for template in templates {
         let placeholders = template.placeholders
@@ -129,8 +135,7 @@
         }
         for row in rows { requests.append(try template.filled(with: row).request(base)) }
       }
-      let (all, isFresh) = (requests, options.opensConnections)
-      return scenario(name, weight, options, engine) { prepared(all[$0 % all.count], isFresh) }
+      return requests
     }
 
     private static func scenario(
@@ -143,12 +148,18 @@
       return Scenario(name, weight: weight, streaming: format, holding: options.hold, on: engine, request: request)
     }
 
-    /// Returns the request, with the field that closes its connection afterward if each request needs a new one.
-    private static func prepared(_ request: EngineRequest, _ isFresh: Bool) -> EngineRequest {
-      guard isFresh else { return request }
-      var request = request
-      request.fields.append(name: "Connection", value: "close")
-      return request
+    /// Returns the request as it is sent: with its login, if any, and with the field that closes its connection afterward if each
+    /// request needs a new one.
+    private static func prepared(
+      _ request: EngineRequest, _ login: RunAuthentication?, _ options: BenchOptions, _ engine: Engine
+    ) throws(CommandError) -> EngineRequest {
+      let proxy = engine.proxy(for: request)
+      var prepared =
+        try login.map { login throws(CommandError) in
+          try login.prepare(login.begin(request, via: proxy), via: proxy)
+        } ?? request
+      if options.opensConnections { prepared.fields.append(name: "Connection", value: "close") }
+      return prepared
     }
 
     // MARK: Files

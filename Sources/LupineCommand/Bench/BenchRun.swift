@@ -8,10 +8,11 @@
   enum BenchRun {
     /// Runs `lupine bench` with the arguments after `bench`, and returns the exit status.
     static func run(_ arguments: [String]) async throws(CommandError) -> ExitCode {
-      switch arguments.first {
-      case nil, "--help", "-h":
+      if arguments.isEmpty || arguments.contains("--help") || arguments.first == "-h" {
         try Output(path: nil).write(BenchHelp.text)
         return .success
+      }
+      switch arguments.first {
       case "compare": return try compare(Array(arguments.dropFirst()))
       case "merge": return try merge(Array(arguments.dropFirst()))
       case "search": return try await search(Array(arguments.dropFirst()))
@@ -69,28 +70,45 @@
       private let engine: Engine
       private let scenarios: [Scenario]
       private let watchedProcess: Int32?
+      /// The request whose origin gets connections before the test, or nil for none.
+      private let prewarmed: EngineRequest?
+      private let connectionsMax: Int
+
+      /// The connections opened before an open loop suffice for the requests that are due within this time: 5 ms, the delay above which
+      /// a request is late. Otherwise each short pause of the generator would open connections, which takes longer than the requests.
+      private static let prewarmedTime = Duration.milliseconds(5)
+      /// The number of connections that a loop begins to open in one iteration: 4, which take as long as about 20 requests. A loop
+      /// without other work still begins tens of thousands per second.
+      private static let openingsPerIterationMax = 4
 
       init(_ options: BenchOptions) throws(CommandError) {
         var rest = options.rest
         let hasURL = rest.contains { !$0.hasPrefix("-") }
         // A file of requests needs no URL on the command line.
         if !hasURL, options.requestsPath != nil || options.archivePath != nil { rest.append("http://localhost") }
+        try MisleadingOptions.refuse(in: rest)
         guard case .transfer(let uri, let request) = try OptionParser.parse(["lupine"] + rest) else {
           throw .benchUsage("a URL is missing")
         }
         title = options.requestsPath ?? options.archivePath ?? "\(uri)"
         watchedProcess = options.watchedProcess
+        connectionsMax = options.connectionsMax ?? options.inFlightMax
+        if let list = request.bypass { EngineConfiguration.replaceBypassVariable(by: list) }
         var configuration = try EngineConfiguration(request)
         configuration.loopCount = options.loopCount
         configuration.loopsPerOrigin = options.loopCount
         configuration.pool.allow(options.inFlight ?? options.inFlightMax, over: options.connectionsMax)
+        configuration.pool.openingsPerIterationMax = Self.openingsPerIterationMax
         do {
           engine = try Engine(configuration: configuration)
         } catch {
           throw CommandError(
             .other, "the engine can't start (\(error)). Raise the descriptor and process limits (ulimit -n, -u).")
         }
-        scenarios = try BenchRequests.scenarios(options, try EngineRequest(request, to: uri), on: engine)
+        let (base, login) = (try EngineRequest(request, to: uri), try RunAuthentication(request, of: Upload()))
+        scenarios = try BenchRequests.scenarios(options, base, login, on: engine)
+        let isOfFile = options.requestsPath != nil || options.archivePath != nil
+        prewarmed = isOfFile || options.opensConnections || options.streams != nil ? nil : base
       }
 
       /// Works for a Locust master until it sends `quit`.
@@ -117,6 +135,12 @@
       func run(
         _ plan: LoadPlan, onSecond: @escaping @Sendable (LoadProgress) -> Void, begin: (String) -> Void = { _ in }
       ) async throws(CommandError) -> LoadReport {
+        if case .open(let stages, _) = plan.loop, let prewarmed {
+          let rate = stages.map(\.rate).max() ?? 0
+          // Connections that can't be opened are the test's errors.
+          let count = min(Int(rate * (Self.prewarmedTime / .seconds(1))), connectionsMax)
+          await engine.prewarm(prewarmed.uri.origin, count: count, timeouts: prewarmed.timeouts)
+        }
         begin(LoadProgress.histogramLogHeader(after: plan.warmUp))
         var test = LoadTest(plan, scenarios)
         test.watchedProcess = watchedProcess

@@ -68,6 +68,13 @@ public struct PoolLimits: Sendable, Hashable {
   /// pool forgets the least recently used origins that have neither connections nor waiting exchanges.
   public var originsRememberedMax = 1_000
 
+  /// The maximum number of connections that a loop begins to open in one of its iterations, at least 1. No limit by default.
+  ///
+  /// Opening a connection takes several times as long as a request. If a load generator opened connections for all requests of a
+  /// burst in one iteration, more would be due meanwhile, and it would fall behind for good. With a limit, responses that have arrived
+  /// meanwhile free their connections first.
+  package var openingsPerIterationMax = Int.max
+
   /// Creates limits with the default values.
   public init() {}
 }
@@ -98,6 +105,7 @@ extension PoolLimits {
   func validate() {
     precondition(connectionsPerOriginMax >= 1, "connectionsPerOriginMax must be at least 1")
     precondition(connectionsMax >= 1, "connectionsMax must be at least 1")
+    precondition(openingsPerIterationMax >= 1, "openingsPerIterationMax must be at least 1")
     precondition(waitersMax >= 1, "waitersMax must be at least 1, because a request waits for each new connection")
     precondition(usesPerConnectionMax ?? 1 >= 1, "usesPerConnectionMax must be at least 1")
     precondition(idlePerOriginMax >= 0 && idleMax >= 0, "idlePerOriginMax and idleMax must not be negative")

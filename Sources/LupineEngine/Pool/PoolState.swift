@@ -276,6 +276,20 @@ struct PoolState: Sendable {
     return actions
   }
 
+  /// Gives up a connection that is being opened, and for which no exchange waits any longer.
+  mutating func abandon(_ id: ConnectionID) -> [Action] {
+    let connection = slot(of: id)
+    guard case .opening(for: nil) = connections[connection].state else {
+      preconditionFailure("\(id) was abandoned but is needed")
+    }
+    let origin = connections[connection].origin
+    var actions: [Action] = []
+    abandon(connection, &actions)
+    reclassify(origin)
+    assignPlaces(&actions)
+    return actions
+  }
+
   /// Returns whether the connection is being opened.
   func isOpening(_ id: ConnectionID) -> Bool {
     guard id.slot < connections.upperBound, connections[id.slot].serial == id.serial,

@@ -14,11 +14,16 @@ struct Backlog {
   /// If a server is closing its connections, the events report the closed connections before an exchange is given one of them.
   /// Postponing also avoids deep recursion when thousands of connections have ended.
   var restarts: [Exchange] = []
+  /// Connections that the shard begins to open in the next iterations, because this one has reached
+  /// `PoolLimits.openingsPerIterationMax`. They count as being opened already.
+  var openings: [ConnectionID] = []
+  /// The number of connections that this iteration may still begin to open.
+  var openingsLeft = Int.max
   /// The commands of other threads that the shard executes in this iteration.
   var commands: [ShardCommand] = []
 
   /// Whether no work is postponed to the next iteration.
-  var isEmpty: Bool { postponed.isEmpty && restarts.isEmpty }
+  var isEmpty: Bool { postponed.isEmpty && restarts.isEmpty && openings.isEmpty }
 }
 
 /// The pool's decisions that the shard hasn't executed yet.

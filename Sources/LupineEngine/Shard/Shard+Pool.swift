@@ -49,7 +49,10 @@ extension Shard {
     case .use(let id, let exchange):
       start(waiting(exchange), on: id)
     case .connect(let id, let exchange):
-      open(id, for: waiting(exchange))
+      let exchange = waiting(exchange)
+      guard backlog.openingsLeft > 0 else { return backlog.openings.append(id) }
+      backlog.openingsLeft -= 1
+      open(id, for: exchange)
     case .prewarm(let id, let key): open(Opening(id: id, key, Timeouts(), nil))
     case .wait(let exchange):
       let exchange = waiting(exchange)
@@ -64,6 +67,26 @@ extension Shard {
     case .fail(let exchange):
       if let exchange = exchanges[exchange], let failure { endExchange(exchange, .failure(failure)) }
     case .refuse(let exchange, let refusal): refuse(waiting(exchange), refusal)
+    }
+  }
+
+  /// Begins to open connections that earlier iterations have postponed, as far as this iteration's limit permits. Doesn't open those
+  /// for which no exchange waits any longer.
+  func beginPostponedOpenings() {
+    guard !backlog.openings.isEmpty else { return }
+    var ids: [ConnectionID] = []
+    swap(&ids, &backlog.openings)
+    for (index, id) in ids.enumerated() where pool.isOpening(id) {
+      guard let exchange = pool.waiter(of: id) else {
+        perform(pool.abandon(id))
+        continue
+      }
+      guard backlog.openingsLeft > 0 else {
+        backlog.openings = Array(ids[index...]) + backlog.openings
+        return
+      }
+      backlog.openingsLeft -= 1
+      open(id, for: waiting(exchange))
     }
   }
 

@@ -103,12 +103,14 @@ final class Shard {
   /// there is no deadline.
   func turn(_ events: [Poller.Event], fetched: Instant, now: Instant) -> Instant? {
     (self.fetched, self.now) = (fetched, now)
+    backlog.openingsLeft = configuration.pool.openingsPerIterationMax
     var restarted: [Exchange] = []
     swap(&restarted, &backlog.restarts)
     // Events come before commands, so that no new request gets a connection that has ended or received unsolicited bytes.
     for event in events { handle(event) }
     receivePostponed()
     for exchange in restarted where !exchange.hasEnded { acquire(exchange) }
+    beginPostponedOpenings()
     var commands: [ShardCommand] = []
     swap(&commands, &backlog.commands)
     // Each command is moved out of the array, which keeps its memory but doesn't retain requests and sinks.
@@ -244,6 +246,7 @@ final class Shard {
     poolObservation?.end()
     backlog.touched = []
     backlog.restarts = []
+    backlog.openings = []
     inbox.stopAccepting()
     for completion in completions { completion() }
   }

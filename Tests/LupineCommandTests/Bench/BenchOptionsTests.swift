@@ -54,6 +54,8 @@
         (["--hold", "1s"], "--hold requires --sse, --lines or --ws"),
         (["--lines", "--locust-master", "h"], "--locust-master has no figures for streams; remove --lines"),
         (["--ws", "--fresh"], "--ws always opens connections; remove --fresh"),
+        (["-duration", "5s"], "-duration has one dash too few; write --duration"),
+        (["-rate=5"], "-rate has one dash too few; write --rate"),
       ])
     func refused(arguments: [String], reason: String) {
       #expect(throws: CommandError(.usage, "\(reason): see lupine bench --help")) { try BenchOptions(arguments) }
@@ -121,22 +123,60 @@
       #expect(run.output.contains("\"name\":\"missing\",\"completed\":10,\"errors\":10"), "\(run.output)")
     }
 
-    @Test("each request opens a connection with --fresh, and none without")
+    @Test(
+      "each request opens a connection with --fresh, and none without; an open loop opens connections before the first request"
+    )
     func connections() async throws {
       let server = try server()
       defer { server.stop() }
       let arguments = ["bench", "--in-flight", "1", "--requests", "10", "--quiet", server.url]
       #expect(try await lupine(arguments).output.contains("connections 1 opened\n"))
       #expect(try await lupine(arguments + ["--fresh"]).output.contains("connections 10 opened\n"))
+      let open = ["bench", "--requests", "1", "--quiet", server.url, "--rate"]
+      // A connection for each 5 ms between requests.
+      #expect(try await lupine(open + ["200"]).output.contains("connections 0 opened\n"))
+      #expect(try await lupine(open + ["190"]).output.contains("connections 1 opened\n"))
     }
 
-    @Test("the options of a request work in a load test: any method, addresses for names, and proxies")
+    @Test(
+      "options of other load generators, and those that mean something else or nothing here, are errors that say what to write",
+      arguments: [
+        (
+          ["-n", "1000"],
+          "-n reads a netrc file, as in curl; for the number of requests, write --requests NUMBER; for the file, --netrc"
+        ),
+        (
+          ["-c100"],
+          "-c isn't an option; for a closed loop, write --in-flight NUMBER; for the most connections, --connections NUMBER"
+        ),
+        (["-d", "3s"], "-d posts data, as in curl; for the duration, write --duration 3s; to post 3s, --data 3s"),
+        (["-kd30"], "-d posts data, as in curl; for the duration, write --duration 30; to post 30, --data 30"),
+        (["-z", "5s"], "-z isn't an option; for the duration, write --duration TIME"),
+        (["-u", "10"], "-u is a login, as in curl; for the number of requests in flight, write --in-flight 10"),
+        (["-m", "PUT"], "-m limits the time of a request, as in curl; for the method, write -X PUT"),
+        (["--vus", "10"], "--vus isn't an option; write --in-flight NUMBER"),
+        (
+          ["-o", "csv"],
+          "--output has no effect in a load test, which discards bodies; for a file of results, write --json, --csv or --html FILE"
+        ),
+        (["-L"], "a load test follows no redirects; write the final URL instead of --location"),
+        (["--digest"], "a load test sends logins without a challenge; remove --digest, or write a scenario in Swift"),
+        (["-J"], "-J isn't an option"),
+      ])
+    func misleadingOptions(arguments: [String], reason: String) async throws {
+      let run = try await lupine(["bench"] + arguments + ["http://127.0.0.1:9/"])
+      #expect(run.status == ExitCode.usage.rawValue)
+      #expect(run.errors == "lupine: \(reason): see lupine bench --help\n")
+    }
+
+    @Test("the options of a request work in a load test: any method, logins, addresses for names, and proxies")
     func requestOptions() async throws {
       let heads = Recorder<String>()
       let server = try OriginServer { peer in
         while let request = try peer.readRequest() {
-          let host = request.fields.first("Host") ?? ""
-          heads.record("\(request.method) \(request.target) \(host) \(String(decoding: request.body, as: UTF8.self))")
+          let (host, login) = (request.fields.first("Host") ?? "", request.fields.first("Authorization") ?? "")
+          heads.record(
+            "\(request.method) \(request.target) \(host) \(login) \(String(decoding: request.body, as: UTF8.self))")
           try peer.respond()
         }
       }
@@ -144,11 +184,15 @@
       let port = server.url.split(separator: ":").last ?? ""
       let load = ["bench", "--in-flight", "1", "--requests", "1", "--quiet"]
       let query = try await lupine(
-        load + ["-X", "QUERY", "-d", "a=1", "--resolve", "load.test:\(port):127.0.0.1", "http://load.test:\(port)/x"])
+        load + [
+          "-X", "QUERY", "--data", "3s", "-u", "a:b", "--resolve", "load.test:\(port):127.0.0.1",
+          "http://load.test:\(port)/x",
+        ])
       #expect(query.status == 0 && query.output.contains("statuses    200: 1\n"), "\(query.output)\(query.errors)")
       let proxied = try await lupine(load + ["--proxy", server.url, "http://load.test/y"])
       #expect(proxied.status == 0, "\(proxied.errors)")
-      #expect(await heads.first(2) == ["QUERY /x load.test:\(port) a=1", "GET http://load.test/y load.test "])
+      #expect(
+        await heads.first(2) == ["QUERY /x load.test:\(port) Basic YTpi 3s", "GET http://load.test/y load.test  "])
     }
 
     @Test("--connections limits the connections, for which requests wait")
