@@ -185,7 +185,8 @@ private struct CacheChoice {
   /// The request for the rest of the representation, if its beginning is stored with a strong entity tag (RFC 9111 §3.3). Nil if
   /// the owner can't complete it, if nothing suitable is stored, or if the caller has set conditions or directives.
   private var completion: Forwarding? {
-    guard request.completesParts, request.method == "GET", request.policy == .automatic, !request.hasOwnConditions,
+    guard request.completedBytesMax > 0, request.method == "GET", request.policy == .automatic,
+      !request.hasOwnConditions,
       !["Range", "Cache-Control", "Pragma"].contains(where: request.fields.contains)
     else { return nil }
     // Responses of different partitions aren't combined.
@@ -198,7 +199,8 @@ private struct CacheChoice {
     // Of the beginnings of the preferred version, the longest leaves the least to be sent.
     guard let preferred = stored.preferred(among: beginnings), let tag = stored[preferred].entityTag,
       let index = beginnings.filter({ stored[$0].isSameVersion(as: stored[preferred]) })
-        .max(by: { stored[$0].bodyByteCount < stored[$1].bodyByteCount }), let part = stored[index].part
+        .max(by: { stored[$0].bodyByteCount < stored[$1].bodyByteCount }), let part = stored[index].part,
+      stored[index].bodyByteCount <= request.completedBytesMax
     else { return nil }
     var fields = request.fields
     fields.append(name: "Range", value: "bytes=\(part.range.upperBound)-")

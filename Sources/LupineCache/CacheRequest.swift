@@ -51,8 +51,9 @@ package struct CacheRequest: Sendable {
   /// Whether the cache isolates the request from other sessions, even if it has no credentials. Such a request uses only responses
   /// of the same session, and its response is stored only for this session. False by default.
   package var isIsolated = false
-  /// Whether the owner can complete a part of the representation that is stored, by a request for the rest. False by default.
-  package var completesParts = false
+  /// The maximum size in bytes of a stored part that the owner completes by a request for the rest. 0, the default, if it completes
+  /// none.
+  package var completedBytesMax: UInt64 = 0
 
   package init(method: String = "GET", uri: URI, fields: Fields = Fields(), session: String = "") {
     self.method = method
@@ -89,7 +90,7 @@ package struct CacheRequest: Sendable {
   package var independent: CacheRequest {
     var independent = self
     independent.method = "GET"
-    independent.completesParts = false
+    independent.completedBytesMax = 0
     for name in Self.conditionNames + ["Range"] { independent.fields.remove(name) }
     return independent
   }

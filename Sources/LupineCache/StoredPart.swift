@@ -47,7 +47,7 @@ extension StoredResponse {
 
   /// Returns whether the stored response and `other` have the same strong entity tag, so that their bytes are of the same version
   /// of the representation.
-  func isSameVersion(as other: StoredResponse) -> Bool {
+  package func isSameVersion(as other: StoredResponse) -> Bool {
     guard let entityTag, let tag = other.entityTag else { return false }
     return entityTag.matchesStrongly(tag)
   }

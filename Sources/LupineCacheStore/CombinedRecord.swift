@@ -49,7 +49,9 @@ package struct CombinedRecord: Sendable {
     let added = UInt64(combination.prefix.count + combination.suffix.count)
     let copied = copiedByteCount + added
     guard added > 0, combination.response.bodyByteCount <= bodyBytesMax,
-      copied <= Self.copiedBytesMax || copied / Self.copiesPerByteMax <= receivedByteCount
+      // The whole is written once for each version.
+      !combination.response.isPartial || copied <= Self.copiedBytesMax
+        || copied / Self.copiesPerByteMax <= receivedByteCount
     else { return false }
     add(combination, of: record)
     return true

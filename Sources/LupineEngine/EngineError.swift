@@ -146,8 +146,9 @@ extension EngineError: CustomStringConvertible {
     case (.connectFailed, .system(let error)):
       "the connection couldn't be opened (\(error)). Check the address and the network."
     case (.timedOut, .limit(let limit)): Self.explain(phase, limit)
+    // A redirected request has the time that the requests before it have left.
     case (.timedOut, .totalLimit(let limit)) where limit <= .zero:
-      "no time was left for the request (total timeout: \(limit.formattedSeconds)), so it wasn't sent. Raise the total timeout."
+      "no time was left for the request, so it wasn't sent. Raise the total timeout."
     case (.timedOut, .totalLimit(let limit)):
       "the request didn't finish within \(limit.formattedSeconds) (phase: \(phase.rawValue)). Raise the "
         + "total timeout."

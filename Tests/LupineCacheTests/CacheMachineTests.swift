@@ -49,7 +49,7 @@ struct CacheHistory: Sendable, CustomTestStringConvertible {
 
   func run() throws {
     var cached = try CacheRequest.get(request, policy: policy)
-    cached.completesParts = true
+    cached.completedBytesMax = .max
     var machine = CacheMachine(cached, revalidation, mayWait: mayWait)
     for (number, line) in lines.enumerated() {
       let words = line.event.split(separator: " ").map(String.init)

@@ -156,7 +156,7 @@ import Testing
   @Test("a stored beginning is completed by a request for the rest, with If-Range, and only from the same version")
   func completion() throws {
     var request = try CacheRequest.get()
-    request.completesParts = true
+    request.completedBytesMax = .max
     let answers: [([String], Int, String)] = [
       (["Content-Range: bytes 400-999/1000", "ETag: \"1\""], 206, "complete"),
       (["Content-Range: bytes 400-999/1000", "ETag: \"1\"", "Content-Length: 600"], 206, "complete"),
@@ -196,7 +196,7 @@ import Testing
   @Test("of several stored beginnings of the current version, the longest is completed")
   func longestBeginning() throws {
     var request = try CacheRequest.get()
-    request.completesParts = true
+    request.completedBytesMax = .max
     let parts = [
       try part(0...99, at: 5), try part(0...499), try part(0...899, ["ETag: \"2\""]), try part(0...299, at: 3),
     ]
@@ -209,7 +209,7 @@ import Testing
   func noCompletion() throws {
     func fields(_ lines: [String], policy: CachePolicy = .automatic, _ stored: StoredResponse) throws -> Fields? {
       var request = try CacheRequest.get(lines, policy: policy)
-      request.completesParts = true
+      request.completedBytesMax = .max
       return CacheDecision.decide(request, [stored], at: 1).forwarding?.fields
     }
     let beginning = try part(0...399)

@@ -161,6 +161,7 @@
           },
           onEnd: { self.finish(request, $0) }))
       state.withLock { state in
+        if request.isMeasured { state.measurements.noteSent(due: request.due, sent: request.time) }
         state.streams[request.number] = stream
         if let hold = setting.hold { state.streamTasks.set(.end(request.number), to: request.time + hold) }
       }

@@ -74,6 +74,7 @@
     mutating func noteUnsent() { unsentCount += 1 }
 
     mutating func add(_ sample: Sample) {
+      noteSent(due: sample.due, sent: sample.sent)
       noteLatency(sample.scenario, due: sample.due, sent: sample.sent, end: sample.end)
       noteEnd(sample)
     }
@@ -94,10 +95,14 @@
       streams?.end(ending, after: duration, isMeasured: isMeasured)
     }
 
-    /// Notes the result of an arrival and how late it was sent, without its latency.
+    /// Notes how late an arrival was sent.
+    mutating func noteSent(due: Instant, sent: Instant) {
+      delays.record(from: due, to: sent)
+      if due + Self.lateness < sent { lateCount += 1 }
+    }
+
+    /// Notes the result of an arrival, without its latency.
     mutating func noteEnd(_ sample: Sample) {
-      delays.record(from: sample.due, to: sample.sent)
-      if sample.due + Self.lateness < sample.sent { lateCount += 1 }
       all.noteEnd(sample)
       if !parts.isEmpty { parts[sample.scenario].noteEnd(sample) }
       guard case .success(let outcome) = sample.result else { return }

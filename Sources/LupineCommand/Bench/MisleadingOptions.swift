@@ -58,8 +58,9 @@
       case .netrc where !isSpelledOut:
         return
           "-n reads a netrc file, as in curl; for the number of requests, write --requests NUMBER; for the file, --netrc"
-      case .user where isTime(value):
-        return "-u is a login, as in curl; for the number of requests in flight, write --in-flight \(value)"
+      case .user where !isSpelledOut && isTime(value):
+        return
+          "-u is a login, as in curl; for the number of requests in flight, write --in-flight \(value); for the login, --user"
       case .maxTime where value.allSatisfy(\.isLetter):
         return "-m limits the time of a request, as in curl; for the method, write -X \(value)"
       case .uploadFile where value.hasPrefix("application/") || value.hasPrefix("text/"):

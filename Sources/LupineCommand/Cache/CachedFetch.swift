@@ -69,6 +69,7 @@ final class CachedFetch: ResponseSink {
       deliver(ResponseHead(status: 504, fields: ["Content-Length": "0"], isContentDecoded: false), nil) { true }
       return nil
     case .abort:
+      removeStored()
       fetch.finish(.failure(interruption), metrics ?? localMetrics)
       return nil
     }
@@ -133,16 +134,21 @@ final class CachedFetch: ResponseSink {
       }
     case .store(let response):
       guard response.partition == .anonymous else { return report(CacheReport.personal) }
-      begin(cache.store.record(of: response.withAnnouncedBody, uri: cached.uri.cacheKey.text))
+      let whole = response.withAnnouncedBody
+      let combined = cache.store.record(
+        of: whole, uri: cached.uri.cacheKey.text, bodyBytesMax: UInt64(clamping: CommandCache.capacity))
+      begin(combined, or: whole)
     }
   }
 
-  /// Starts to write a record to the cache.
-  private func begin(_ record: CombinedRecord) {
+  /// Starts to write a record to the cache, or only the received response if it can't be combined with the stored parts.
+  private func begin(_ record: CombinedRecord, or received: StoredResponse) {
     state.withLock { state in
-      state.record = record
-      state.writer = try? record.begin(
-        in: cache.store, uri: cached.uri.cacheKey.text, id: .random(in: .min ... .max))
+      for record in [record, CombinedRecord(received)] where state.writer == nil {
+        state.record = record
+        state.writer = try? record.begin(
+          in: cache.store, uri: cached.uri.cacheKey.text, id: .random(in: .min ... .max))
+      }
     }
   }
 
@@ -158,7 +164,7 @@ final class CachedFetch: ResponseSink {
       interrupt()
       return .deliver
     }
-    begin(CombinedRecord(combination, of: part))
+    begin(CombinedRecord(combination, of: part), or: combination.part)
     return .deliver
   }
 
@@ -170,6 +176,9 @@ final class CachedFetch: ResponseSink {
     }
     handle?.cancel()
   }
+
+  /// Removes what is stored for the URI, because the server sends ranges of another length than it announces.
+  private func removeStored() { cache.store.removeAll(for: cached.uri.cacheKey.text) { _ in true } }
 
   /// The error of a response that ends before its body is complete.
   private var interruption: EngineError {
@@ -183,8 +192,9 @@ final class CachedFetch: ResponseSink {
 
   func receive(body bytes: borrowing Span<UInt8>) {
     let byteCount = bytes.count
-    let isBroken = state.withLock { $0.isBroken || !$0.machine.received(byteCount: byteCount) }
-    guard !isBroken else { return interrupt() }
+    let (isBroken, isExpected) = state.withLock { ($0.isBroken, $0.machine.received(byteCount: byteCount)) }
+    if !isExpected { removeStored() }
+    guard !isBroken, isExpected else { return interrupt() }
     state.withLock { state in
       do throws(DiskStoreError) {
         try state.writer?.append(bytes)
@@ -231,8 +241,10 @@ final class CachedFetch: ResponseSink {
     case .none: break
     case .stored: report(CacheReport.stored)
     case .failed(let response):
-      // An older response must not be served after this one.
-      cache.store.removeAll(for: cached.uri.cacheKey.text) { $0.isSuperseded(by: response, to: cached) }
+      // An older response must not be served after this one. Parts of the same version aren't older.
+      cache.store.removeAll(for: cached.uri.cacheKey.text) {
+        $0.isSuperseded(by: response, to: cached) && !(response.isPartial && $0.isSameVersion(as: response))
+      }
     }
   }
 

@@ -50,7 +50,7 @@ final class CommandCache: Sendable {
   func request(_ request: EngineRequest) -> CacheRequest {
     var cached = CacheRequest(method: request.method, uri: request.uri, fields: request.fields)
     if !request.body.isEmpty { cached.content = .present }
-    cached.completesParts = true
+    cached.completedBytesMax = .max
     return cached
   }
 

@@ -50,7 +50,7 @@ extension Shard {
       start(waiting(exchange), on: id)
     case .connect(let id, let exchange):
       let exchange = waiting(exchange)
-      guard backlog.openingsLeft > 0 else { return backlog.openings.append(id) }
+      guard backlog.openingsLeft > 0, backlog.openings.isEmpty else { return backlog.openings.append(id) }
       backlog.openingsLeft -= 1
       open(id, for: exchange)
     case .prewarm(let id, let key): open(Opening(id: id, key, Timeouts(), nil))

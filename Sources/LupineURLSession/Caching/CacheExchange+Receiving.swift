@@ -180,6 +180,8 @@ extension CacheExchange {
     state.withLock { state in
       guard case .forwarding(var network) = state.phase else { return }
       network.passing = passing
+      // The receiver may have discarded the body in the meantime.
+      if network.isDiscarded { network.passing?.stored = nil }
       state.phase = .forwarding(network)
     }
   }
@@ -203,7 +205,10 @@ extension CacheExchange {
       return (network.passing, state.machine.received(byteCount: byteCount))
     }
     guard let passing else { return }
-    guard isExpected else { return interrupt() }
+    guard isExpected else {
+      stores.removeAll(for: key)
+      return interrupt()
+    }
     if let stored = passing.stored, !stored.append(bytes) {
       if isCollapsible { cache.note(key, isShared: false) }
       state.withLock { $0.stopStoring(isWanted: passing.isDelivered) }.complete()

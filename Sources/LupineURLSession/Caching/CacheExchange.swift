@@ -157,7 +157,9 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     case .send(_, let mayWait): mayWait ? cache.join(self) : forward()
     case .serve(let served): serve(served, found, metrics)
     case .fail: fail(URLError(notCached: url))
-    case .abort: end(.failure(interruption), metrics ?? localMetrics, .failed)
+    case .abort:
+      stores.removeAll(for: key)
+      end(.failure(interruption), metrics ?? localMetrics, .failed)
     // The request's Cache-Control has only-if-cached (RFC 9111 §5.2.1.7).
     case .timeOut:
       deliver(ResponseHead(status: 504, fields: ["Content-Length": "0"], isContentDecoded: false), .data(Data()), nil)

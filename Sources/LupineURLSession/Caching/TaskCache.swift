@@ -31,6 +31,10 @@ final class TaskCache: Sendable {
     case exchange(CacheExchange)
   }
 
+  /// The maximum size of a stored part that a stream completes: 16 MiB. The server's rest waits while the stream reads the part, and
+  /// nginx gives up after 60 s: a stream reads 16 MiB in that time if it reads 280 KB per second.
+  private static let streamBytesCompletedMax: UInt64 = 16 << 20
+
   /// A request that was sent to the origin without a ``CacheExchange``, because no response for its URL was stored, or because it is
   /// a POST.
   private struct SentRequest {
@@ -181,7 +185,7 @@ final class TaskCache: Sendable {
     let start = Instant.now
     let urlRequest = urlRequest()
     var cached = cacheRequest(request, policy, digest, from: urlRequest, client)
-    cached.completesParts = true
+    cached.completedBytesMax = isStreamed ? Self.streamBytesCompletedMax : .max
     // A streamed body is delivered within the receive window.
     if !isStreamed, let (head, body) = session.responseInMemory(to: cached) {
       return .serve(head, body, requestedAt: start)

@@ -99,7 +99,7 @@ import Testing
       let cache = try #require(client.cache)
       let request = EngineRequest(uri: try URI(fixture.origin.url + "/a"))
       var cached = cache.request(request, policy: .useProtocolCachePolicy, ownCookie: nil, identity: nil)
-      cached.completesParts = true
+      cached.completedBytesMax = .max
       let exchange = CacheExchange(
         cached, request, url: URL(string: fixture.origin.url + "/a"), cache: cache, upstream: client,
         windowBytes: WindowReceiver.windowBytes, isStreamed: true, receiver: receiver)
