@@ -152,7 +152,10 @@
         (["-d", "3s"], "-d posts data, as in curl; for the duration, write --duration 3s; to post 3s, --data 3s"),
         (["-kd30"], "-d posts data, as in curl; for the duration, write --duration 30; to post 30, --data 30"),
         (["-z", "5s"], "-z isn't an option; for the duration, write --duration TIME"),
-        (["-u", "10"], "-u is a login, as in curl; for the number of requests in flight, write --in-flight 10"),
+        (
+          ["-u", "10"],
+          "-u is a login, as in curl; for the number of requests in flight, write --in-flight 10; for the login, --user"
+        ),
         (["-m", "PUT"], "-m limits the time of a request, as in curl; for the method, write -X PUT"),
         (["--vus", "10"], "--vus isn't an option; write --in-flight NUMBER"),
         (
