@@ -249,8 +249,8 @@ package struct CacheMachine: Sendable {
   package mutating func passOn() { phase = .answered }
 
   /// Called with the size of each piece of the origin's body before it is passed on. Returns false if the body is longer than the
-  /// missing rest. The owner then removes what is stored for the URI, so that the next request asks for the whole, and ends the
-  /// response with an error.
+  /// missing rest. The owner then ends the response with an error, and removes the URI's stored responses, so that the next request
+  /// asks for the whole.
   package mutating func received(byteCount: Int) -> Bool {
     guard case .completing(let missing) = phase else { return true }
     guard UInt64(byteCount) <= missing else { return false }

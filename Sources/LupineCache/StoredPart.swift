@@ -70,7 +70,7 @@ extension StoredResponse {
   package struct Combination: Sendable, Equatable {
     /// The metadata of the result, which is a 200 if it is complete.
     package let response: StoredResponse
-    /// The metadata of the 206, with the size of its own body.
+    /// The metadata of the 206 alone.
     package let part: StoredResponse
     /// The bytes of the earlier response's body that come before the body of the 206.
     package let prefix: Range<UInt64>

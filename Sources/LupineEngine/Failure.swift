@@ -52,6 +52,11 @@ extension CodingError {
 }
 
 extension EngineError {
+  /// The error of a response from a cache that ends before its body is complete.
+  package static func interruption(at origin: Origin) -> EngineError {
+    EngineError(.connectionLost, .receive, origin, progress: .responseBegan)
+  }
+
   /// The DER-encoded names of the certificate authorities from which the server accepts client certificates. Nil unless the
   /// exchange ended before its request was sent, because the server requested a client certificate and the client presented none.
   package var requestedAuthorities: [[UInt8]]? {

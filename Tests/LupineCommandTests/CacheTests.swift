@@ -175,7 +175,7 @@ struct CacheTests {
         rest.withLock { $0 = reply(wrong, tag: "\"2\"") }
         let run = try await lupine(["--cache", folder, url])
         #expect(run.status != 0 && "abcdefghij".hasPrefix(run.output))
-        // What is stored has been removed, so the next request gets the whole.
+        // The stored part has been removed, so the next request gets the whole.
         #expect(try await lupine(["--cache", folder, url]).output == "abcdefghij")
       }
       #expect(try await lupine(["--cache", folder, "-H", "Range: bytes=0-6", origin.url]).output == "abcdefg")

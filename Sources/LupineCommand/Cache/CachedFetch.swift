@@ -70,7 +70,7 @@ final class CachedFetch: ResponseSink {
       return nil
     case .abort:
       removeStored()
-      fetch.finish(.failure(interruption), metrics ?? localMetrics)
+      fetch.finish(.failure(.interruption(at: request.uri.origin)), metrics ?? localMetrics)
       return nil
     }
   }
@@ -177,13 +177,8 @@ final class CachedFetch: ResponseSink {
     handle?.cancel()
   }
 
-  /// Removes what is stored for the URI, because the server sends ranges of another length than it announces.
+  /// Removes the URI's stored responses, because the server sends ranges of another length than it announces.
   private func removeStored() { cache.store.removeAll(for: cached.uri.cacheKey.text) { _ in true } }
-
-  /// The error of a response that ends before its body is complete.
-  private var interruption: EngineError {
-    EngineError(.connectionLost, .receive, request.uri.origin, progress: .responseBegan)
-  }
 
   /// The metrics of a response without a request to the origin.
   private var localMetrics: ExchangeMetrics {
@@ -209,7 +204,9 @@ final class CachedFetch: ResponseSink {
   func turnEnded(sentBodyByteCount: UInt64) { fetch.turnEnded(sentBodyByteCount: sentBodyByteCount) }
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
-    guard !state.withLock({ $0.isBroken }) else { return fetch.finish(.failure(interruption), metrics) }
+    guard !state.withLock({ $0.isBroken }) else {
+      return fetch.finish(.failure(.interruption(at: request.uri.origin)), metrics)
+    }
     let ending: CacheMachine.Ending =
       switch result {
       case .success: .complete
@@ -306,7 +303,7 @@ final class CachedFetch: ResponseSink {
   private func deliver(_ head: ResponseHead, _ metrics: ExchangeMetrics?, body: () -> Bool) {
     let metrics = metrics ?? localMetrics
     guard case .deliver = fetch.receive(head: head) else { return fetch.finish(.success(Fields()), metrics) }
-    fetch.finish(body() ? .success(Fields()) : .failure(interruption), metrics)
+    fetch.finish(body() ? .success(Fields()) : .failure(.interruption(at: request.uri.origin)), metrics)
   }
 
   private func report(_ line: String) { if isVerbose { StandardError.write("* cache: \(line)\n") } }

@@ -231,7 +231,9 @@ extension CacheExchange {
       ending = permitsStale(after: failure) ? .outage : .failed
       if network.passing == nil, failure.code == .cancelled || failure.code == .shutDown { outcome = .canceled }
     }
-    guard !network.isInterrupted else { return end(.failure(interruption), metrics, .canceled) }
+    guard !network.isInterrupted else {
+      return end(.failure(.interruption(at: request.uri.origin)), metrics, .canceled)
+    }
     guard !network.isCanceled else { return end(result, metrics, .canceled) }
     var isPassedOn = false
     perform(metrics) { state in

@@ -190,7 +190,7 @@ extension CacheExchange {
       state.phase = .ended
       return true
     }
-    isOpen ? receiver?.finish(.failure(interruption), localMetrics) : interrupt()
+    isOpen ? receiver?.finish(.failure(.interruption(at: request.uri.origin)), localMetrics) : interrupt()
   }
 }
 

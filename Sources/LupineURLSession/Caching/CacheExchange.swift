@@ -159,7 +159,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     case .fail: fail(URLError(notCached: url))
     case .abort:
       stores.removeAll(for: key)
-      end(.failure(interruption), metrics ?? localMetrics, .failed)
+      end(.failure(.interruption(at: request.uri.origin)), metrics ?? localMetrics, .failed)
     // The request's Cache-Control has only-if-cached (RFC 9111 §5.2.1.7).
     case .timeOut:
       deliver(ResponseHead(status: 504, fields: ["Content-Length": "0"], isContentDecoded: false), .data(Data()), nil)
@@ -423,11 +423,6 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     if network.isDiscarded { return handle.discardBody() }
     if isPaused { handle.pause() }
     if network.ungrantedByteCount > 0 { handle.extendWindow(by: network.ungrantedByteCount) }
-  }
-
-  /// The error of a response that ends before its body is complete.
-  var interruption: EngineError {
-    EngineError(.connectionLost, .receive, request.uri.origin, progress: .responseBegan)
   }
 
   /// The metrics of a response without a request to the origin.
