@@ -105,7 +105,6 @@ final class Fetch: ResponseSink {
   }
 
   func receive(body bytes: borrowing Span<UInt8>) {
-    if let socket, case .exchanging = state.withLock({ $0.disposition }) { return socket.channel.receive(bytes: bytes) }
     let now = Instant.now
     let handle: ExchangeHandle? = state.withLock { state in
       do throws(CommandError) {

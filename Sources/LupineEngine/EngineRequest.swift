@@ -106,11 +106,15 @@ public struct EngineRequest: Sendable {
     get { extras?.value.connectionDemand }
     set { changeExtras(\.connectionDemand, to: newValue) }
   }
-  /// Whether an HTTP proxy must open a tunnel to the origin even for http, because it can't forward the request. False by default.
-  package var needsTunnel: Bool {
-    get { extras?.value.needsTunnel == true }
-    set { changeExtras(\.needsTunnel, to: newValue ? true : nil) }
+  /// The channel of the WebSocket that the request opens, or nil if it opens none. When the connection has switched protocols, the
+  /// engine passes the server's bytes to the channel, on the loop's thread. The request's sink doesn't receive them.
+  package internal(set) var webSocket: WebSocketChannel? {
+    get { extras?.value.webSocket }
+    set { changeExtras(\.webSocket, to: newValue) }
   }
+  /// Whether an HTTP proxy must open a tunnel to the origin even for http: it doesn't forward the bytes of a WebSocket (RFC 6455
+  /// §4.1).
+  package var needsTunnel: Bool { extras?.value.webSocket != nil }
   /// Bytes that the engine sends instead of the serialized request, on a dedicated connection. Nil for all requests except a
   /// `RawRequest`.
   var rawBytes: [UInt8]? {
@@ -188,13 +192,13 @@ extension EngineRequest {
       var connectionDemand: ConnectionDemand?
       var rawBytes: [UInt8]?
       var streamSink: (any StreamSink)?
-      var needsTunnel: Bool?
+      var webSocket: WebSocketChannel?
       var urlTemplate: String?
 
       /// Whether all of these settings are nil.
       var isEmpty: Bool {
         connection == nil && identityChoice == nil && connectionDemand == nil && rawBytes == nil && streamSink == nil
-          && needsTunnel == nil && urlTemplate == nil
+          && webSocket == nil && urlTemplate == nil
       }
     }
 

@@ -202,7 +202,6 @@
     }
 
     func receive(body bytes: borrowing Span<UInt8>) {
-      if let channel { return channel.receive(bytes: bytes) }
       let now = Instant.now
       let (events, isFirst, closes) = state.withLock { state -> (StreamEvent?, Bool, Bool) in
         guard !state.isClosed else { return (nil, false, false) }

@@ -93,6 +93,11 @@ final class Exchange {
     _read { yield submission.sink }
   }
 
+  /// The channel that receives the server's bytes in place of the sink, because the connection has switched to WebSocket.
+  var openWebSocket: WebSocketChannel? {
+    if case .upgraded = response { request.webSocket } else { nil }
+  }
+
   private static func head(
     of request: EngineRequest, _ traits: EngineRequest.Traits, isExpecting: Bool, for key: PoolKey,
     into buffer: consuming [UInt8]
@@ -375,7 +380,7 @@ final class Exchange {
   private func deliverDecoded(_ bytes: borrowing Span<UInt8>) {
     metrics.decodedBodyBytes += UInt64(bytes.count)
     if windowBytes != .max { windowBytes -= bytes.count }
-    sink.receive(body: bytes)
+    if let channel = openWebSocket { channel.receive(bytes: bytes) } else { sink.receive(body: bytes) }
   }
 
   /// Resets the exchange, so that its request can be sent again. If `isExpecting` is false, the new head omits `Expect:

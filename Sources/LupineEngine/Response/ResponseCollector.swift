@@ -36,8 +36,7 @@ final class ResponseCollector: ResponseSink {
   init(on shard: LoopShard, redirecting: Redirecting?) {
     self.shard = shard
     self.redirecting = redirecting
-    // Resuming a caller on the event loop's thread wakes no other thread, so it isn't delayed.
-    end = Latch(shard.loop.isCurrent ? nil : shard.resumptions)
+    end = Latch(shard.resumptions.forThisThread)
   }
 
   nonisolated(nonsending) func run(_ request: EngineRequest, by engine: Engine) async -> Outcome {

@@ -24,8 +24,14 @@ internal import Synchronization
 
   private let activity = Atomic(Activity.resuming)
   private let collected = Mutex(SuspendedTasks())
+  private let loop: EventLoop?
 
-  package init() {}
+  /// Creates an object for the iterations of `loop`, or for a session's queue if it is nil.
+  package init(of loop: EventLoop? = nil) { self.loop = loop }
+
+  /// The object for a Swift task that is about to wait on this thread. Nil on the loop's thread: resuming a task there wakes no other
+  /// thread, so it isn't delayed.
+  package var forThisThread: Resumptions? { loop?.isCurrent == true ? nil : self }
 
   /// Begins to collect tasks: from now on, `resume` keeps each task until `resumeCollected` is called.
   package func beginCollecting() { activity.store(Activity.collecting, ordering: .relaxed) }

@@ -15,8 +15,9 @@ struct Backlog {
   /// Postponing also avoids deep recursion when thousands of connections have ended.
   var restarts: [Exchange] = []
   /// Connections that the shard begins to open in the next iterations, because this one has reached
-  /// `PoolLimits.openingsPerIterationMax`. They count as being opened already.
-  var openings: [ConnectionID] = []
+  /// `PoolLimits.openingsPerIterationMax`. They count as being opened already. A slice, from which
+  /// the first element is removed in constant time.
+  var openings: ArraySlice<ConnectionID> = []
   /// The number of connections that this iteration may still begin to open.
   var openingsLeft = Int.max
   /// The commands of other threads that the shard executes in this iteration.

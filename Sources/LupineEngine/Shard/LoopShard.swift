@@ -10,7 +10,7 @@ actor LoopShard: LoopHandler {
   /// The task executor that runs tasks on the loop's thread.
   nonisolated let taskExecutor: LoopTaskExecutor
   /// Resumes Swift tasks that wait for responses on other threads.
-  nonisolated let resumptions = Resumptions()
+  nonisolated let resumptions: Resumptions
   nonisolated let inbox: Inbox
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -28,12 +28,13 @@ actor LoopShard: LoopHandler {
   ) {
     self.loop = loop
     self.observer = observer
+    resumptions = Resumptions(of: loop)
     taskExecutor = LoopTaskExecutor(loop)
     inbox = Inbox { loop.wake() }
     shard = Shard(
       configuration, index: index, proxyRules: configuration.proxy.rules(environment: environment),
       environment: environment, network: loop, resolver: resolver, tlsContexts: tlsContexts, inbox: inbox,
-      runBlocking: runBlocking)
+      resumptions: resumptions, runBlocking: runBlocking)
   }
 
   func gather() -> Bool { shard.gather() }

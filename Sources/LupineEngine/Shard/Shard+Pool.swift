@@ -73,17 +73,11 @@ extension Shard {
   /// Begins to open connections that earlier iterations have postponed, as far as this iteration's limit permits. Doesn't open those
   /// for which no exchange waits any longer.
   func beginPostponedOpenings() {
-    guard !backlog.openings.isEmpty else { return }
-    var ids: [ConnectionID] = []
-    swap(&ids, &backlog.openings)
-    for (index, id) in ids.enumerated() where pool.isOpening(id) {
+    while backlog.openingsLeft > 0, let id = backlog.openings.popFirst() {
+      guard pool.isOpening(id) else { continue }
       guard let exchange = pool.waiter(of: id) else {
         perform(pool.abandon(id))
         continue
-      }
-      guard backlog.openingsLeft > 0 else {
-        backlog.openings = Array(ids[index...]) + backlog.openings
-        return
       }
       backlog.openingsLeft -= 1
       open(id, for: waiting(exchange))

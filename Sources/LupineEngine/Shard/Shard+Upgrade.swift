@@ -24,6 +24,7 @@ extension Shard {
     guard isWanted else { return completeResponse(exchange, connection, Fields(), closing: .upgraded) }
     exchange.requestState = .sending
     exchange.response = .upgraded
+    if let resumptions { exchange.openWebSocket?.use(resumptions) }
     if disposition == .discard { discardBody(exchange) }
   }
 

@@ -46,6 +46,8 @@ final class Shard {
   let runBlocking: BlockingJobs
   /// The queue of commands from other threads to this shard.
   let inbox: Inbox
+  /// Resumes Swift tasks that wait for messages of a WebSocket, after the iteration. Nil in tests that run the shard on their own.
+  let resumptions: Resumptions?
 
   @exclusivity(unchecked) var now: Instant
   /// The time when this iteration's events were fetched. Deadlines are compared with this time instead of `now`: the process
@@ -71,7 +73,8 @@ final class Shard {
   init(
     _ configuration: EngineConfiguration, index: Int = 0, proxyRules: ProxyRules, environment: [String: String] = [:],
     network: any Network, resolver: NameService, tlsContexts: TLSContexts, inbox: Inbox,
-    seed: UInt64 = .random(in: .min ... .max), runBlocking: @escaping BlockingJobs = { $0() }
+    seed: UInt64 = .random(in: .min ... .max), resumptions: Resumptions? = nil,
+    runBlocking: @escaping BlockingJobs = { $0() }
   ) {
     self.configuration = configuration
     self.index = index
@@ -80,6 +83,7 @@ final class Shard {
     self.resolver = resolver
     self.tlsContexts = tlsContexts
     self.inbox = inbox
+    self.resumptions = resumptions
     self.runBlocking = runBlocking
     now = network.now
     fetched = now
@@ -145,7 +149,8 @@ final class Shard {
   private func endTurn() {
     guard !backlog.touched.isEmpty else { return }
     for exchange in backlog.touched {
-      exchange.isTouched = false
+      // Of a WebSocket, the sink receives only the head.
+      exchange.isTouched = exchange.openWebSocket != nil
       if exchange.hasEnded { continue }
       exchange.sink.turnEnded(sentBodyByteCount: exchange.metrics.requestBodyBytes)
     }
@@ -284,7 +289,7 @@ final class Shard {
         try keys.key(for: request.uri.origin, originCount: pool.origins.count)
       }
     if !request.presentsIdentity { key = key.anonymous }
-    if extras.needsTunnel == true { key = key.tunneled }
+    if extras.webSocket != nil { key = key.tunneled }
     if let choice = extras.identityChoice { key = key.presenting(choice) }
     if extras.rawBytes != nil { key.exclusiveTo = .exchange(id) }
     if extras.streamSink != nil {

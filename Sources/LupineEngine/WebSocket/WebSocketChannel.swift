@@ -1,12 +1,13 @@
 // WebSocketChannel: passes messages between a caller and the loop of an upgraded connection, with backpressure in both directions.
 
 internal import LupineCoding
+package import LupineReactor
 package import LupineWebSocket
 internal import Synchronization
 
 /// A WebSocket connection as its user sees it: messages to send and to receive, pings, and the end. Thread-safe.
 ///
-/// The channel is created before its connection; messages sent in the meantime are kept. The owner passes the bytes of the upgraded
+/// The channel is created before its connection; messages sent in the meantime are kept. The engine passes the bytes of the upgraded
 /// connection to `receive(bytes:)`. All closures are called one at a time, without a lock, in the order of their causes.
 package final class WebSocketChannel: Sendable {
   /// How the connection has ended.
@@ -51,22 +52,23 @@ package final class WebSocketChannel: Sendable {
 
   /// The source of time, which tests replace.
   package struct Timer: Sendable {
-    var now: @Sendable () -> ContinuousClock.Instant
-    var sleep: @Sendable (_ deadline: ContinuousClock.Instant) async -> Void
+    var now: @Sendable () -> Instant
+    var sleep: @Sendable (_ deadline: Instant) async -> Void
 
     package init(
-      now: @escaping @Sendable () -> ContinuousClock.Instant,
-      sleep: @escaping @Sendable (_ deadline: ContinuousClock.Instant) async -> Void
+      now: @escaping @Sendable () -> Instant,
+      sleep: @escaping @Sendable (_ deadline: Instant) async -> Void
     ) {
       self.now = now
       self.sleep = sleep
     }
 
-    package static let continuous = Timer(now: { .now }, sleep: { try? await ContinuousClock().sleep(until: $0) })
+    package static let continuous = Timer(now: { .now }, sleep: { try? await Task.sleep(for: $0 - .now) })
   }
 
   private let timer: Timer
   private let state: Mutex<WebSocketChannelState>
+  private let loopResumptions = AtomicLazyReference<Resumptions>()
 
   /// Creates a channel whose connection isn't open yet. `connect` must be called before anything is received.
   package init(
@@ -85,11 +87,23 @@ package final class WebSocketChannel: Sendable {
     perform { $0.send(message, completion) }
   }
 
+  /// Sends a message. Returns the result, or nil if the message waits for the connection to open or for room. The completion that
+  /// `later` returns is then called as in `send(_:completion:)`. `later` is called while a lock is held.
+  package func send(_ message: WebSocketMessage, later: () -> Completion) -> Result<Void, Ending>? {
+    perform { $0.send(message, later: later) }
+  }
+
   /// Sends a ping. Calls `completion` when the pong arrives.
   package func ping(completion: @escaping Completion) { perform { $0.ping(completion) } }
 
   /// Calls `receiver` with the next message. Several calls get the messages in their order.
   package func receive(_ receiver: @escaping Receiver) { perform { $0.receive(receiver, at: timer.now()) } }
+
+  /// Takes the next message. Returns it, or nil if none has arrived. The receiver that `later` returns is then called as in
+  /// `receive(_:)`. `later` is called while a lock is held.
+  package func receive(later: () -> Receiver) -> Result<WebSocketMessage, Ending>? {
+    perform { $0.receive(at: timer.now(), later: later) }
+  }
 
   /// Sends a Close frame and discards the messages that haven't been taken. The connection ends when the server answers, or after
   /// `WebSocketTimeouts.close`. Returns false if the connection isn't open.
@@ -111,6 +125,15 @@ package final class WebSocketChannel: Sendable {
     set { state.withLock { $0.timeouts = newValue } }
   }
 
+  /// The numbers of bytes that were received and sent after the opening handshake.
+  package var byteCounts: (received: Int64, sent: Int64) {
+    state.withLock { ($0.receivedByteCount, $0.sentByteCount) }
+  }
+
+  /// Resumes together the Swift tasks whose messages arrive in one iteration of the connection's loop. Nil before the connection has
+  /// switched to WebSocket, and on the loop's thread.
+  package var resumptions: Resumptions? { loopResumptions.load()?.forThisThread }
+
   /// Sets a closure that is called with the header of each frame, while a lock is held. Has no effect after `open`.
   package func trace(_ tracer: @escaping @Sendable (FrameTrace) -> Void) { state.withLock { $0.tracer = tracer } }
 
@@ -122,7 +145,8 @@ package final class WebSocketChannel: Sendable {
   /// Sends the connection's bytes to `writer` from now on.
   package func attach(_ writer: BodyWriter) {
     writer.onAbandon { [weak self] in self?.perform { $0.outputAbandoned() } }
-    perform { $0.writer = writer }
+    let whenRoom: @Sendable () -> Void = { [weak self] in self?.perform { $0.outputTaken() } }
+    perform { ($0.writer, $0.whenRoom) = (writer, whenRoom) }
   }
 
   /// Begins the exchange of messages after the opening handshake. `onOpen` is called when the channel can be closed, and before
@@ -132,7 +156,10 @@ package final class WebSocketChannel: Sendable {
     perform { $0.open(agreement, at: now, then: onOpen) }
   }
 
-  /// Processes bytes that the server has sent after its response head.
+  /// Called when the connection has switched to WebSocket, with the object that resumes Swift tasks after an iteration of its loop.
+  func use(_ resumptions: Resumptions) { _ = loopResumptions.storeIfNil(resumptions) }
+
+  /// Processes bytes that the server has sent after its response head. They are kept until `open` is called.
   package func receive(bytes: borrowing Span<UInt8>) {
     perform { $0.receive(bytes, at: timer.now()) }
   }
@@ -150,14 +177,16 @@ package final class WebSocketChannel: Sendable {
       return (value, state.beginDelivery())
     }
     if isFirst {
-      while let (actions, transport) = state.withLock({ $0.takeActions() }) {
-        for action in actions { perform(action, transport) }
+      var actions: [WebSocketChannelState.Action] = []
+      while state.withLock({ $0.takeActions(into: &actions) }) {
+        for action in actions { perform(action) }
+        actions.removeAll(keepingCapacity: true)
       }
     }
     return value
   }
 
-  private func perform(_ action: WebSocketChannelState.Action, _ transport: Transport?) {
+  private func perform(_ action: WebSocketChannelState.Action) {
     switch action {
     case .opened(let onOpen): onOpen()
     case .call(let completion, let ending): completion(ending)
@@ -168,13 +197,14 @@ package final class WebSocketChannel: Sendable {
     }
   }
 
+  private var transport: Transport? { state.withLock { $0.transport } }
+
   /// Passes the bytes to send to the loop. Called with the lock, so that the bytes stay in order.
   private func write(_ state: inout WebSocketChannelState) {
     guard let writer = state.writer else { return }
     let bytes = state.takeOutput()
     if !bytes.isEmpty {
-      let hasRoom = writer.append(bytes) { [weak self] in self?.perform { $0.outputTaken() } }
-      if !hasRoom { state.outputIsBacklogged() }
+      if !writer.append(bytes, whenRoom: state.whenRoom) { state.outputIsBacklogged() }
     }
     if state.isOutputComplete { writer.end() }
   }

@@ -1,6 +1,7 @@
 // WebSocketChannelState: the decisions of a WebSocketChannel: events in, actions out, without locks or I/O.
 
 internal import LupineCoding
+internal import LupineReactor
 internal import LupineWebSocket
 
 /// The state of a WebSocket channel: the protocol, received messages, and callers that wait.
@@ -38,8 +39,10 @@ struct WebSocketChannelState: ~Copyable, Sendable {
     didSet { connection?.limits = limits }
   }
   var writer: BodyWriter?
+  /// The closure that the writer calls when it has room again. Created once, because most messages need none.
+  var whenRoom: (@Sendable () -> Void)?
   var timer: Task<Void, Never>?
-  var timerDeadline: ContinuousClock.Instant?
+  var timerDeadline: Instant?
 
   /// Messages and pings that were sent before the connection was open.
   private var early: [(message: WebSocketMessage?, completion: Completion)] = []
@@ -67,8 +70,11 @@ struct WebSocketChannelState: ~Copyable, Sendable {
   /// The end that the owner hasn't been notified of, because messages before it haven't been taken.
   private var heldEnding: Ending?
   /// The time at which the owner is notified of `heldEnding` even if no further message has been taken.
-  private var heldEndingDeadline: ContinuousClock.Instant?
+  private var heldEndingDeadline: Instant?
   private(set) var transport: WebSocketChannel.Transport?
+
+  private(set) var receivedByteCount: Int64 = 0
+  private(set) var sentByteCount: Int64 = 0
 
   private var actions: [Action] = []
   private var isDelivering = false
@@ -88,13 +94,12 @@ struct WebSocketChannelState: ~Copyable, Sendable {
     return true
   }
 
-  mutating func takeActions() -> (actions: [Action], transport: WebSocketChannel.Transport?)? {
-    guard !actions.isEmpty else {
-      isDelivering = false
-      return nil
-    }
-    defer { actions = [] }
-    return (actions, transport)
+  /// Moves the actions to perform next into `taken`, which must be empty. Returns false if there are none. The arrays are swapped, so
+  /// that their memory is reused.
+  mutating func takeActions(into taken: inout [Action]) -> Bool {
+    isDelivering = !actions.isEmpty
+    swap(&taken, &actions)
+    return isDelivering
   }
 
   // MARK: Sending
@@ -106,17 +111,31 @@ struct WebSocketChannelState: ~Copyable, Sendable {
     mutating get { connection?.isOpen == false || ending != nil }
   }
 
-  mutating func takeOutput() -> [UInt8] { connection?.takeOutput() ?? [] }
+  mutating func takeOutput() -> [UInt8] {
+    let output = connection?.takeOutput() ?? []
+    sentByteCount += Int64(output.count)
+    return output
+  }
+
+  /// Sends a message. Returns the result, or nil if the completion that `later` returns is called with it later.
+  mutating func send(_ message: WebSocketMessage, later: () -> Completion) -> Result<Void, Ending>? {
+    guard canSend else { return .failure(sendError) }
+    guard connection != nil else {
+      early.append((message, later()))
+      return nil
+    }
+    // Compression fails only if memory runs out.
+    guard (try? connection?.send(message)) == true else { return .failure(sendError) }
+    guard connection?.isBacklogged == true else { return .success(()) }
+    blockedSends.append(later())
+    return nil
+  }
 
   mutating func send(_ message: WebSocketMessage, _ completion: @escaping Completion) {
-    guard canSend else { return actions.append(.call(completion, sendError)) }
-    guard connection != nil else { return early.append((message, completion)) }
-    // Compression fails only if memory runs out.
-    let isSent = (try? connection?.send(message)) ?? false
-    if isSent, connection?.isBacklogged == true {
-      blockedSends.append(completion)
-    } else {
-      actions.append(.call(completion, isSent ? nil : sendError))
+    switch send(message, later: { completion }) {
+    case .success: actions.append(.call(completion, nil))
+    case .failure(let ending): actions.append(.call(completion, ending))
+    case nil: break
     }
   }
 
@@ -144,7 +163,7 @@ struct WebSocketChannelState: ~Copyable, Sendable {
   }
 
   /// Discards the messages that haven't been taken and those that still arrive.
-  mutating func discard(at now: ContinuousClock.Instant) {
+  mutating func discard(at now: Instant) {
     isDiscarding = true
     (messages, takenCount, unreadBytes) = ([], 0, 0)
     failSends()
@@ -158,7 +177,7 @@ struct WebSocketChannelState: ~Copyable, Sendable {
     outputTaken()
   }
 
-  mutating func close(_ close: WebSocketClose, at now: ContinuousClock.Instant) -> Bool {
+  mutating func close(_ close: WebSocketClose, at now: Instant) -> Bool {
     guard canSend, connection?.close(close) == true else { return false }
     pendingError = nil
     deadlines?.closing(at: now)
@@ -169,11 +188,11 @@ struct WebSocketChannelState: ~Copyable, Sendable {
   // MARK: Receiving
 
   mutating func open(
-    _ agreement: WebSocketAgreement, at now: ContinuousClock.Instant, then onOpen: @escaping @Sendable () -> Void
+    _ agreement: WebSocketAgreement, at now: Instant, then onOpen: @escaping @Sendable () -> Void
   ) {
     // The first action, so that it precedes all messages.
     actions.append(.opened(onOpen))
-    connection = WebSocketConnection(deflate: agreement.deflate, limits: limits)
+    connection = WebSocketConnection(deflate: agreement.deflate, limits: limits, random: SystemRandomNumbers())
     connection?.tracer = tracer
     deadlines = WebSocketDeadlines(timeouts, openedAt: now)
     let early = early
@@ -184,28 +203,45 @@ struct WebSocketChannelState: ~Copyable, Sendable {
     parseInput(at: now)
   }
 
-  mutating func receive(_ receiver: @escaping Receiver, at now: ContinuousClock.Instant) {
-    if takenCount < messages.count {
-      let message = messages[takenCount]
-      takenCount += 1
-      unreadBytes -= message.byteCount + Self.messageOverheadBytes
-      if takenCount == messages.count || takenCount == Self.removedCountMin {
-        messages.removeFirst(takenCount)
-        takenCount = 0
-      }
-      actions.append(.deliver(receiver, .success(message)))
-      reportEnding(at: now)
-    } else if isDiscarding || ending != nil {
-      actions.append(.deliver(receiver, .failure(sendError)))
-      return
-    } else {
-      receivers.append(receiver)
-      if pendingError != nil { return endPending(at: now) }
-    }
+  mutating func receive(_ receiver: @escaping Receiver, at now: Instant) {
+    if let result = take(later: { receiver }) { actions.append(.deliver(receiver, result)) }
+    messageTaken(at: now)
+  }
+
+  /// Takes the next message. Returns it, or nil if the receiver that `later` returns is called with it later.
+  mutating func receive(at now: Instant, later: () -> Receiver) -> Result<WebSocketMessage, Ending>? {
+    defer { messageTaken(at: now) }
+    return take(later: later)
+  }
+
+  private mutating func take(later: () -> Receiver) -> Result<WebSocketMessage, Ending>? {
+    if let message = takeMessage() { return .success(message) }
+    if isDiscarding || ending != nil { return .failure(sendError) }
+    receivers.append(later())
+    return nil
+  }
+
+  /// Continues after a message was taken, or a receiver waits for one.
+  private mutating func messageTaken(at now: Instant) {
+    if pendingError != nil, !receivers.isEmpty { return endPending(at: now) }
+    reportEnding(at: now)
     if parsedCount < input.count { parseInput(at: now) }
   }
 
-  mutating func receive(_ bytes: borrowing Span<UInt8>, at now: ContinuousClock.Instant) {
+  private mutating func takeMessage() -> WebSocketMessage? {
+    guard takenCount < messages.count else { return nil }
+    let message = messages[takenCount]
+    takenCount += 1
+    unreadBytes -= message.byteCount + Self.messageOverheadBytes
+    if takenCount == messages.count || takenCount == Self.removedCountMin {
+      messages.removeFirst(takenCount)
+      takenCount = 0
+    }
+    return message
+  }
+
+  mutating func receive(_ bytes: borrowing Span<UInt8>, at now: Instant) {
+    receivedByteCount += Int64(bytes.count)
     deadlines?.received(at: now)
     guard input.isEmpty else {
       input.append(copying: bytes, 0..<bytes.count)
@@ -215,7 +251,7 @@ struct WebSocketChannelState: ~Copyable, Sendable {
     if count < bytes.count { input.append(copying: bytes, count..<bytes.count) }
   }
 
-  private mutating func parseInput(at now: ContinuousClock.Instant) {
+  private mutating func parseInput(at now: Instant) {
     var bytes: [UInt8] = []
     swap(&bytes, &input)
     parsedCount += parse(bytes.span.extracting(parsedCount...), at: now)
@@ -230,7 +266,7 @@ struct WebSocketChannelState: ~Copyable, Sendable {
   }
 
   /// Parses bytes while there is room for messages. Returns the number of parsed bytes.
-  private mutating func parse(_ bytes: borrowing Span<UInt8>, at now: ContinuousClock.Instant) -> Int {
+  private mutating func parse(_ bytes: borrowing Span<UInt8>, at now: Instant) -> Int {
     var cursor = 0
     do throws(WebSocketError) {
       events: while hasRoom, connection != nil {
@@ -281,7 +317,7 @@ struct WebSocketChannelState: ~Copyable, Sendable {
 
   // MARK: Ending
 
-  mutating func transportEnded(at now: ContinuousClock.Instant) {
+  mutating func transportEnded(at now: Instant) {
     hasTransportEnded = true
     if pendingError != nil { endPending(at: now) }
     failSends()
@@ -293,9 +329,12 @@ struct WebSocketChannelState: ~Copyable, Sendable {
     }
   }
 
-  var nextDeadline: ContinuousClock.Instant? { [deadlines?.next, heldEndingDeadline].compactMap(\.self).min() }
+  var nextDeadline: Instant? {
+    guard let held = heldEndingDeadline else { return deadlines?.next }
+    return min(deadlines?.next ?? held, held)
+  }
 
-  mutating func expire(at now: ContinuousClock.Instant) {
+  mutating func expire(at now: Instant) {
     if let held = heldEndingDeadline, held <= now { notifyOfEnding() }
     switch deadlines?.expire(at: now) {
     case .sendPing: _ = connection?.ping()
@@ -312,13 +351,13 @@ struct WebSocketChannelState: ~Copyable, Sendable {
     }
   }
 
-  private mutating func endPending(at now: ContinuousClock.Instant) {
+  private mutating func endPending(at now: Instant) {
     guard let error = pendingError.take() else { return }
     connection?.fail(error)
     end(.failed(error), at: now)
   }
 
-  private mutating func end(_ ending: Ending, at now: ContinuousClock.Instant) {
+  private mutating func end(_ ending: Ending, at now: Instant) {
     guard self.ending == nil else { return }
     self.ending = ending
     deadlines?.closing(at: now)
@@ -329,7 +368,7 @@ struct WebSocketChannelState: ~Copyable, Sendable {
   }
 
   /// Notifies the owner of the end as soon as the messages before it have been taken, or after a time without a taken message.
-  private mutating func reportEnding(at now: ContinuousClock.Instant) {
+  private mutating func reportEnding(at now: Instant) {
     guard heldEnding != nil else { return }
     if messages.isEmpty { notifyOfEnding() } else { heldEndingDeadline = timeouts.untakenMessages.map { now + $0 } }
   }

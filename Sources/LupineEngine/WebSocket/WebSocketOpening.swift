@@ -17,7 +17,8 @@ package struct WebSocketOpening: Sendable {
     handshake = WebSocketHandshake(key: Base64.encode(key), subprotocols: subprotocols, deflate: deflate)
   }
 
-  /// Replaces the fields of the request that belong to the handshake, and makes `channel` exchange the bytes of the connection.
+  /// Replaces the fields of the request that belong to the handshake, and makes `channel` exchange the bytes of the connection. The
+  /// owner must still call `open` when it has checked the response, and `transportEnded` at the end.
   ///
   /// The request has no time limit for its response body, because an upgraded connection has none.
   package func prepare(_ request: inout EngineRequest, for channel: WebSocketChannel) {
@@ -31,8 +32,7 @@ package struct WebSocketOpening: Sendable {
       })
     request.bodyCoding = nil
     request.decodesContent = false
-    // RFC 6455 §4.1: a proxy must open a tunnel, because it doesn't forward the bytes of other protocols.
-    request.needsTunnel = true
+    request.webSocket = channel
   }
 
   /// Copies the handshake's fields from a request to the one that replaces it, because a delegate has changed it for a redirect.

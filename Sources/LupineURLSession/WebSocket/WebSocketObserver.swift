@@ -1,4 +1,4 @@
-// WebSocketObserver: receives the events of a WebSocket task's transfer: the opening handshake, and then the bytes of frames.
+// WebSocketObserver: receives the events of a WebSocket task's transfer: the opening handshake and the end.
 
 import Foundation
 import LupineEngine
@@ -27,7 +27,8 @@ final class WebSocketObserver: TransferObserver {
     task.receive(response, answer: answer)
   }
 
-  func transfer(didReceive body: Data) { task.receive(body) }
+  /// Does nothing. The engine passes the frames to the task's channel.
+  func transfer(didReceive body: Data) {}
 
   /// Does nothing, because frames aren't the body of a request.
   func transfer(didSend byteCount: Int64) {}

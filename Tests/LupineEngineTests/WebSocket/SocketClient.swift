@@ -2,6 +2,7 @@
 
 import LupineEngine
 import LupineOrigin
+import LupineReactor
 import LupineTestSupport
 import LupineWebSocket
 import Synchronization
@@ -46,7 +47,8 @@ final class SocketClient: ResponseSink {
     if case .success = result { return .deliver } else { return .discard }
   }
 
-  func receive(body bytes: borrowing Span<UInt8>) { channel.receive(bytes: bytes) }
+  /// Does nothing. The engine passes the frames to the channel.
+  func receive(body bytes: borrowing Span<UInt8>) {}
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
     channel.transportEnded()
@@ -85,8 +87,8 @@ func withSocketServer<Value>(
 /// A clock whose time a test sets.
 final class ManualTimer: Sendable {
   private struct State {
-    var now = ContinuousClock.now
-    var sleepers: [(ContinuousClock.Instant, CheckedContinuation<Void, Never>)] = []
+    var now = Instant.now
+    var sleepers: [(Instant, CheckedContinuation<Void, Never>)] = []
     var hasEnded = false
   }
 
@@ -109,7 +111,7 @@ final class ManualTimer: Sendable {
 
   func advance(by duration: Duration) {
     let due = state.withLock { state in
-      state.now += duration
+      state.now = state.now + duration
       let due = state.sleepers.filter { $0.0 <= state.now }
       state.sleepers.removeAll { $0.0 <= state.now }
       return due

@@ -29,6 +29,8 @@ struct WebSocketTaskTests {
         #expect(try await task.receive().data == Data([1, 2, 3]))
         #expect(try await task.receive().text == "é")
         try await task.sendPing()
+        // Four frames each way. The client's have a mask of 4 bytes.
+        #expect(task.countOfBytesSent == 11 + 9 + 8 + 10 && task.countOfBytesReceived == 7 + 5 + 4 + 6)
         #expect(task.closeCode == .invalid && task.closeReason == nil && task.state == .running)
         #expect(task.currentRequest?.url == task.originalRequest?.url)
         task.cancel(with: .goingAway, reason: Data("bye".utf8))

@@ -1,11 +1,12 @@
 // WebSocketDeadlines: when a connection sends pings, and when it stops waiting for its peer. Time is a parameter.
 
-/// The deadlines of an open connection: the next ping, the pong for it, and the end after a Close frame.
-package struct WebSocketDeadlines: Sendable {
-  package typealias Instant = ContinuousClock.Instant
+internal import LupineReactor
+internal import LupineWebSocket
 
+/// The deadlines of an open connection: the next ping, the pong for it, and the end after a Close frame.
+struct WebSocketDeadlines: Sendable {
   /// What must happen at a deadline.
-  package enum Expiry: Sendable, Equatable {
+  enum Expiry: Sendable, Equatable {
     case sendPing
     /// The peer hasn't answered a ping within this time.
     case pongIsMissing(after: Duration)
@@ -23,13 +24,13 @@ package struct WebSocketDeadlines: Sendable {
   private let timeouts: WebSocketTimeouts
   private var state: State
 
-  package init(_ timeouts: WebSocketTimeouts, openedAt now: Instant) {
+  init(_ timeouts: WebSocketTimeouts, openedAt now: Instant) {
     self.timeouts = timeouts
     state = .idle(ping: timeouts.pingInterval.map { now + $0 })
   }
 
   /// The time at which `expire` must be called, or nil if there is none.
-  package var next: Instant? {
+  var next: Instant? {
     switch state {
     case .idle(let ping): ping
     case .awaitingPong(let end), .closing(let end), .failing(let end): end
@@ -37,7 +38,7 @@ package struct WebSocketDeadlines: Sendable {
   }
 
   /// Records that bytes of the peer have arrived. They prove that the connection works, like a pong.
-  package mutating func received(at now: Instant) {
+  mutating func received(at now: Instant) {
     switch state {
     case .idle, .awaitingPong: state = .idle(ping: timeouts.pingInterval.map { now + $0 })
     case .closing, .failing: break
@@ -45,16 +46,16 @@ package struct WebSocketDeadlines: Sendable {
   }
 
   /// Records that the peer has broken the protocol, and that the connection fails when the messages before have been processed.
-  package mutating func failing(at now: Instant) { state = .failing(until: now + timeouts.close) }
+  mutating func failing(at now: Instant) { state = .failing(until: now + timeouts.close) }
 
   /// Records that a Close frame was sent or that the connection has failed, so that only its end is awaited.
-  package mutating func closing(at now: Instant) {
+  mutating func closing(at now: Instant) {
     if case .closing = state { return }
     state = .closing(until: now + timeouts.close)
   }
 
   /// Returns what must happen now, or nil if no deadline has passed.
-  package mutating func expire(at now: Instant) -> Expiry? {
+  mutating func expire(at now: Instant) -> Expiry? {
     guard let next, next <= now else { return nil }
     switch state {
     case .idle:

@@ -1,11 +1,14 @@
 // WebSocketDeadlinesTests: pings, missing answers and the end after a Close frame.
 
+import LupineReactor
 import LupineWebSocket
 import Testing
 
+@testable import LupineEngine
+
 @Suite("WebSocket deadlines")
 struct WebSocketDeadlinesTests {
-  private let start = ContinuousClock.now
+  private let start = Instant.now
 
   private func deadlines(ping: Duration?) -> WebSocketDeadlines {
     var timeouts = WebSocketTimeouts()
