@@ -115,7 +115,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   }
 
   private func prepare() {
-    if let consultant = makeTrustConsultant() { client.consult(consultant) }
+    if let challenger = ServerTrustChallenger(self) { client.consult(challenger) }
     if let background { prepareBackgroundTasks(background) }
   }
 
@@ -381,13 +381,30 @@ open class URLSession: NSObject, @unchecked Sendable {
   @preconcurrency
   open func flush(completionHandler: @escaping @Sendable () -> Void) { renewConnections(then: completionHandler) }
 
+  private func renewConnections(then completionHandler: @escaping @Sendable () -> Void) {
+    client.renewConnections()
+    if isIdle { client.releaseRetired() }
+    delivery.perform { completionHandler() }
+  }
+
   /// Removes the cookies, credentials and cached responses from the session's storages, and the client certificates that the
   /// session's delegates have chosen. Also makes later requests open new connections, like ``flush(completionHandler:)``.
   ///
   /// - Parameter completionHandler: Called immediately on the delegate queue, without waiting for the tasks in progress.
   @preconcurrency
   open func reset(completionHandler: @escaping @Sendable () -> Void) {
-    removeStoredData()
+    client.removeStoredData()
     renewConnections(then: completionHandler)
   }
+}
+
+extension URLSession {
+  /// The task executor of the session's event loop, or of the first event loop if there are several.
+  ///
+  /// A Swift task that prefers this executor (`Task(executorPreference:)`, `withTaskExecutorPreference`) runs on the thread that
+  /// also serves the session's sockets, so that its requests wake fewer threads. The Swift task must not block, because it would
+  /// also block the event loop. Reading the property starts the session's engine if necessary, and throws a `URLError` if the
+  /// engine can't be started. ``flush(completionHandler:)`` and ``reset(completionHandler:)`` replace the event loop and its
+  /// executor.
+  public var executor: any TaskExecutor { get throws { try client.executor() } }
 }
