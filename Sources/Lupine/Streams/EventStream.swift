@@ -171,7 +171,7 @@ final class EventStream: Sendable {
 
   private static func isTransient(_ error: AFError) -> Bool {
     if isEnd(error) { return true }
-    return RetryPolicy.urlErrorCode(of: error).map(RetryPolicy.defaultRetryableURLErrorCodes.contains) ?? false
+    return error.urlErrorCode.map(URLError.Code.transient.contains) ?? false
   }
 }
 
