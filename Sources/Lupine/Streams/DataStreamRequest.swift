@@ -10,10 +10,6 @@ import Synchronization
 /// Slow handlers cause backpressure: at most `EngineConfiguration.windowBytes` received bytes are buffered for them. After a
 /// cancellation, no more pieces are delivered.
 public final class DataStreamRequest: Request, @unchecked Sendable {
-  /// A closure that is called with each piece of the response body, and at the end with the completion. If the closure throws an
-  /// error, the request is cancelled and fails with that error.
-  public typealias Handler<Success, Failure: Error> =
-    @Sendable (_ stream: Stream<Success, Failure>) throws -> Void
   /// A closure that accepts or rejects a response. Called on the request's underlying queue with the request and the response head.
   public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse) -> ValidationResult
 
