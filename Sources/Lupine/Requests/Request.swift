@@ -210,6 +210,33 @@ public class Request: @unchecked Sendable {
   /// Releases resources that the finished request no longer needs. Called before the response handlers are called.
   func cleanup() {}
 
+  // MARK: Events of the task that subclasses override, on the underlying queue
+
+  /// Returns the stream of the request body, or nil if the body isn't a stream.
+  func inputStream() -> InputStream? { nil }
+
+  /// Returns the error if the request refuses a response because of its head, or nil if it receives the response body.
+  func refusal(of response: URLResponse, to task: URLSessionDataTask, in session: URLSession) -> URLError? { nil }
+
+  /// Called with each part of the response body, unless the body is downloaded.
+  func didReceive(_ data: Data, from task: URLSessionDataTask, in session: URLSession) {}
+
+  /// The part of the response body received so far, if the request keeps the body in memory, or nil otherwise.
+  var keptBody: Data? { nil }
+
+  /// Calls `body` when the request's handlers have processed all parts of the response body. Called after the last part of an
+  /// attempt.
+  func drain(_ body: @escaping @Sendable () -> Void) { body() }
+
+  /// Called with the temporary file of a complete download.
+  func didFinishDownloading(using task: URLSessionTask, to location: URL, _ fileManager: FileManager) {}
+
+  /// Called when a WebSocket connection is open.
+  func didConnect(protocol subprotocol: String?) {}
+
+  /// Called when the server has closed a WebSocket connection.
+  func didDisconnect(closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?) {}
+
   // MARK: Control
 
   /// Begins the first attempt immediately, for a session whose `requestSetup` is `.eager`.

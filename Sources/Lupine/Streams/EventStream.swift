@@ -186,19 +186,3 @@ struct EventStreamConvertible: URLRequestConvertible {
     return request
   }
 }
-
-/// Checks each response of an event stream before the handlers, which are called after this consumer.
-struct EventStreamCheck: StreamConsumer {
-  unowned let request: DataStreamRequest
-  let stream: EventStream
-
-  func take(_ piece: StreamPiece) {
-    guard let error = stream.check(piece.task.httpResponse) else { return }
-    request.didFail(piece.task, earlyWith: error)
-    piece.task.cancel()
-  }
-
-  func endRound() {}
-
-  func startAnew() { stream.startAnew() }
-}

@@ -301,7 +301,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   open func downloadTask(
     with request: URLRequest, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionDownloadTask {
-    collect(makeDownload(request), keepsFile: false, completionHandler)
+    collectFile(of: makeDownload(request), keepsFile: false, completionHandler)
   }
 
   /// Creates a suspended task that downloads a URL to a temporary file, and calls a handler with the URL of that file.
@@ -309,7 +309,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   open func downloadTask(
     with url: URL, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionDownloadTask {
-    collect(makeDownload(URLRequest(url: url)), keepsFile: false, completionHandler)
+    collectFile(of: makeDownload(URLRequest(url: url)), keepsFile: false, completionHandler)
   }
 
   /// Creates a suspended task that resumes a stopped download, and calls a handler with the file's URL.
@@ -323,7 +323,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     withResumeData resumeData: Data,
     completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionDownloadTask {
-    collect(makeDownload(resuming: resumeData), keepsFile: false, completionHandler)
+    collectFile(of: makeDownload(resuming: resumeData), keepsFile: false, completionHandler)
   }
 
   /// Calls a handler on the delegate queue with the tasks that were resumed and haven't completed, oldest first.
