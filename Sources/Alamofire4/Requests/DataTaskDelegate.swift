@@ -33,7 +33,8 @@ final class DataTaskDelegate: TaskDelegate, @unchecked Sendable {
 
   /// Returns whether the declared length of a body in memory exceeds the session's limit, and stores the error for that.
   func refuses(_ response: URLResponse, of task: URLSessionDataTask, within limit: CollectedBodyLimit?) -> Bool {
-    guard body.withLock({ $0.stream == nil }), let refusal = limit?.refusal(of: response, to: task) else {
+    guard body.withLock({ $0.stream == nil }), let refusal = limit?.refusal(of: response, to: task.currentRequest)
+    else {
       return false
     }
     error = refusal

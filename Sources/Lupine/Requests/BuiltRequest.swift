@@ -5,14 +5,16 @@ import LupineURLSession
 
 /// A URL, a method, header fields and parameters, from which each attempt of a request creates its `URLRequest`.
 struct BuiltRequest: URLRequestConvertible {
+  typealias Modify = @Sendable (inout URLRequest) throws -> Void
+
   private let url: any URLConvertible
   private let method: HTTPMethod
   private let headers: HTTPHeaders?
-  private let modify: Session.RequestModifier?
+  private let modify: Modify?
   private let encode: (@Sendable (URLRequest) throws -> URLRequest)?
 
   init(
-    _ url: any URLConvertible, _ method: HTTPMethod, _ headers: HTTPHeaders?, _ modify: Session.RequestModifier?,
+    _ url: any URLConvertible, _ method: HTTPMethod, _ headers: HTTPHeaders?, _ modify: Modify?,
     encode: (@Sendable (URLRequest) throws -> URLRequest)? = nil
   ) {
     self.url = url
@@ -23,7 +25,7 @@ struct BuiltRequest: URLRequestConvertible {
   }
 
   init<Parameters: Encodable & Sendable>(
-    _ url: any URLConvertible, _ method: HTTPMethod, _ headers: HTTPHeaders?, _ modify: Session.RequestModifier?,
+    _ url: any URLConvertible, _ method: HTTPMethod, _ headers: HTTPHeaders?, _ modify: Modify?,
     _ parameters: Parameters?, _ encoder: any ParameterEncoder
   ) {
     var encode: (@Sendable (URLRequest) throws -> URLRequest)?
@@ -32,7 +34,7 @@ struct BuiltRequest: URLRequestConvertible {
   }
 
   init(
-    _ url: any URLConvertible, _ method: HTTPMethod, _ headers: HTTPHeaders?, _ modify: Session.RequestModifier?,
+    _ url: any URLConvertible, _ method: HTTPMethod, _ headers: HTTPHeaders?, _ modify: Modify?,
     _ parameters: Parameters?, _ encoding: any ParameterEncoding
   ) {
     var encode: (@Sendable (URLRequest) throws -> URLRequest)?

@@ -36,6 +36,8 @@ public class DataRequest: Request, @unchecked Sendable {
     return data.isEmpty ? nil : data
   }
 
+  override var keptBody: Data? { data }
+
   override func makeURLRequest() throws -> URLRequest { try convertible.asURLRequest() }
 
   override func makeTask(_ request: URLRequest, in session: URLSession) -> URLSessionTask {
@@ -47,7 +49,12 @@ public class DataRequest: Request, @unchecked Sendable {
     received.withLock { $0.body = CollectedBody() }
   }
 
-  func didReceive(_ data: Data, from task: URLSessionTask, within limit: CollectedBodyLimit?) {
+  override func refusal(of response: URLResponse, to task: URLSessionDataTask, in session: URLSession) -> URLError? {
+    session.collectedBodyLimit?.refusal(of: response, to: task.currentRequest)
+  }
+
+  override func didReceive(_ data: Data, from task: URLSessionDataTask, in session: URLSession) {
+    let limit = session.collectedBodyLimit
     let (count, excess) = received.withLock { received -> (Int64, CollectedBodyLimit?) in
       let excess = received.body.append(data, within: limit)
       return (Int64(received.body.data.count), excess)

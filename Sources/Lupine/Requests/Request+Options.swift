@@ -5,6 +5,21 @@ public import LupineURLSession
 import Synchronization
 
 extension Request {
+  /// An interceptor that combines the adapters and retriers added to this request, or nil if there are none. The session's
+  /// interceptor isn't included.
+  public var interceptor: (any RequestInterceptor)? {
+    let interceptors = mutableState.withLock { $0.interceptors }
+    return interceptors.count > 1 ? Interceptor(interceptors: interceptors) : interceptors.first
+  }
+  /// The handler that decides about this request's redirects, or nil to use the session's handler.
+  public var redirectHandler: (any RedirectHandler)? { mutableState.withLock { $0.redirectHandler } }
+  /// The handler that decides whether this request's response is cached, or nil to use the session's handler.
+  public var cachedResponseHandler: (any CachedResponseHandler)? {
+    has(.cachedResponseHandler) ? mutableState.withLock { $0.cachedResponseHandler } : nil
+  }
+  /// The credential with which the request answers authentication challenges, or nil if none was set.
+  public var credential: URLCredential? { mutableState.withLock { $0.credential } }
+
   /// Adds an interceptor to this request. The interceptor runs after the session's interceptor and after those added earlier.
   @discardableResult
   public func interceptor(_ interceptor: any RequestInterceptor) -> Self {
@@ -82,16 +97,6 @@ extension Request {
   public func authenticate(with credential: URLCredential) -> Self {
     set(\.credential, to: credential)
     return self
-  }
-
-  /// Sets the property at `path`. The old value is released only after the lock, because the value's `deinit` may access the
-  /// request.
-  func set<Value: Sendable>(_ path: WritableKeyPath<MutableState, Value>, to value: Value) {
-    _ = mutableState.withLock { state in
-      let old = state[keyPath: path]
-      state[keyPath: path] = value
-      return old
-    }
   }
 
   /// Adds an event monitor to this request. The monitor is notified after the session's monitors and the monitors added earlier.

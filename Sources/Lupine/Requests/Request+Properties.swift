@@ -57,31 +57,11 @@ extension Request {
   /// The last metrics in ``allMetrics``, or nil if there are none.
   public var metrics: URLSessionTaskMetrics? { lastMetrics }
 
-  // MARK: Options
+  // MARK: Monitors
 
-  /// An interceptor that combines the adapters and retriers added to this request, or nil if there are none. The session's
-  /// interceptor isn't included.
-  public var interceptor: (any RequestInterceptor)? {
-    let interceptors = mutableState.withLock { $0.interceptors }
-    return interceptors.count > 1 ? Interceptor(interceptors: interceptors) : interceptors.first
-  }
   /// The monitor of the request's own events, which notifies the session's monitors and then those added to the request. Nil if
   /// there are no monitors.
   public var eventMonitor: (any EventMonitor)? { mutableState.withLock { $0.eventMonitor } }
-  /// The handler that decides about this request's redirects, or nil to use the session's handler.
-  public var redirectHandler: (any RedirectHandler)? { mutableState.withLock { $0.redirectHandler } }
-  /// The handler that decides whether this request's response is cached, or nil to use the session's handler.
-  public var cachedResponseHandler: (any CachedResponseHandler)? {
-    has(.cachedResponseHandler) ? mutableState.withLock { $0.cachedResponseHandler } : nil
-  }
-  /// The credential with which the request answers authentication challenges, or nil if none was set.
-  public var credential: URLCredential? { mutableState.withLock { $0.credential } }
-
-  /// The closure that decides whether to receive the response body after the response head has arrived. Nil if there is none.
-  var responseDecision: ResponseDecision? {
-    has(.responseDecision) ? mutableState.withLock { $0.responseDecision } : nil
-  }
-
   /// The monitor to notify of events for which ``AlamofireNotifications`` posts no notification. Nil if ``AlamofireNotifications``
   /// is the only type of monitor.
   var monitors: CompositeEventMonitor? { mutableState.withLock { $0.listeningMonitors } }

@@ -137,11 +137,26 @@ public class Request: @unchecked Sendable {
     mutableState = Mutex(MutableState(eventMonitor: monitor, endIsQueued: monitor?.hasListeners ?? false))
   }
 
+  /// The closure that decides whether to receive the response body after the response head has arrived. Nil if there is none.
+  final var responseDecision: ResponseDecision? {
+    has(.responseDecision) ? mutableState.withLock { $0.responseDecision } : nil
+  }
+
   /// Returns whether a caller has added `addition` to the request.
   func has(_ addition: Addition) -> Bool { additions.load(ordering: .acquiring) & addition.rawValue != 0 }
 
   /// Notes that a caller adds `addition`.
   func didAdd(_ addition: Addition) { additions.bitwiseOr(addition.rawValue, ordering: .releasing) }
+
+  /// Sets the property at `path`. The old value is released only after the lock, because the value's `deinit` may access the
+  /// request.
+  final func set<Value: Sendable>(_ path: WritableKeyPath<MutableState, Value>, to value: Value) {
+    _ = mutableState.withLock { state in
+      let old = state[keyPath: path]
+      state[keyPath: path] = value
+      return old
+    }
+  }
 
   // MARK: Steps that subclasses override
 
@@ -194,6 +209,33 @@ public class Request: @unchecked Sendable {
 
   /// Releases resources that the finished request no longer needs. Called before the response handlers are called.
   func cleanup() {}
+
+  // MARK: Events of the task that subclasses override, on the underlying queue
+
+  /// Returns the stream of the request body, or nil if the body isn't a stream.
+  func inputStream() -> InputStream? { nil }
+
+  /// Returns the error if the request refuses a response because of its head, or nil if it receives the response body.
+  func refusal(of response: URLResponse, to task: URLSessionDataTask, in session: URLSession) -> URLError? { nil }
+
+  /// Called with each part of the response body, unless the body is downloaded.
+  func didReceive(_ data: Data, from task: URLSessionDataTask, in session: URLSession) {}
+
+  /// The part of the response body received so far, if the request keeps the body in memory, or nil otherwise.
+  var keptBody: Data? { nil }
+
+  /// Calls `body` when the request's handlers have processed all parts of the response body. Called after the last part of an
+  /// attempt.
+  func drain(_ body: @escaping @Sendable () -> Void) { body() }
+
+  /// Called with the temporary file of a complete download.
+  func didFinishDownloading(using task: URLSessionTask, to location: URL, _ fileManager: FileManager) {}
+
+  /// Called when a WebSocket connection is open.
+  func didConnect(protocol subprotocol: String?) {}
+
+  /// Called when the server has closed a WebSocket connection.
+  func didDisconnect(closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?) {}
 
   // MARK: Control
 
@@ -362,5 +404,29 @@ extension Request: CustomStringConvertible {
     guard let request = performedRequests.last ?? lastRequest, let url = request.url, let method = request.httpMethod
     else { return "No request created yet." }
     return "\(method) \(ReadableText.url(url))" + (response.map { " (\($0.statusCode))" } ?? "")
+  }
+}
+
+/// A closure that decides whether to receive the response body, and the queue on which the closure is called. The closure is called
+/// when the response head has arrived.
+struct ResponseDecision: Sendable {
+  let queue: DispatchQueue
+  let decide: @Sendable (HTTPURLResponse, @escaping @Sendable (Request.ResponseDisposition) -> Void) -> Void
+
+  func ask(
+    about response: HTTPURLResponse, of request: Request,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    queue.async {
+      decide(response) { disposition in
+        switch disposition {
+        case .allow: completionHandler(.allow)
+        case .cancel:
+          // The request is cancelled first, so that its error is `explicitlyCancelled`.
+          request.cancel()
+          completionHandler(.cancel)
+        }
+      }
+    }
   }
 }

@@ -87,8 +87,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     }
   }
 
-  /// Returns the stream of the request body, or nil if the body isn't a stream. Called on the underlying queue.
-  func inputStream() -> InputStream? {
+  override func inputStream() -> InputStream? {
     queues.assertOnRoot()
     guard case .stream(let stream) = uploadable else { return nil }
     monitors?.request(self, didProvideInputStream: stream)

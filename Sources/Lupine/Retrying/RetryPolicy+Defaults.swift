@@ -24,13 +24,7 @@ extension RetryPolicy {
   /// The transfer errors after which a request is retried by default: errors of the network, the name service or the server that
   /// are often transient. Errors that a retry can't correct, such as `.badURL`, `.cancelled` and `.serverCertificateUntrusted`,
   /// aren't included.
-  public static let defaultRetryableURLErrorCodes: Set<URLError.Code> = [
-    .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected, .badServerResponse, .callIsActive,
-    .cannotConnectToHost, .cannotFindHost, .cannotLoadFromNetwork, .dataNotAllowed, .dnsLookupFailed,
-    .downloadDecodingFailedMidStream, .downloadDecodingFailedToComplete, .internationalRoamingOff,
-    .networkConnectionLost, .notConnectedToInternet, .secureConnectionFailed, .serverCertificateHasBadDate,
-    .serverCertificateNotYetValid, .timedOut,
-  ]
+  public static let defaultRetryableURLErrorCodes: Set<URLError.Code> = URLError.Code.transient
 }
 
 extension RequestInterceptor where Self == RetryPolicy {

@@ -69,7 +69,7 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
   open func shouldRetry(request: Request, dueTo error: any Error) -> Bool {
     guard let method = request.request?.method, retryableHTTPMethods.contains(method) else { return false }
     if let statusCode = request.response?.statusCode, retryableHTTPStatusCodes.contains(statusCode) { return true }
-    return Self.urlErrorCode(of: error).map(retryableURLErrorCodes.contains) ?? false
+    return error.urlErrorCode.map(retryableURLErrorCodes.contains) ?? false
   }
 
   /// Returns the delay, in seconds, before the next retry of a request that was already retried `count` times, or nil if
@@ -77,14 +77,6 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
   func delay(afterRetries count: Int) -> TimeInterval? {
     guard count < retryLimit else { return nil }
     return pow(Double(exponentialBackoffBase), Double(count)) * exponentialBackoffScale
-  }
-
-  /// Returns the code of `error` or, if it is an ``AFError``, of the innermost error that it wraps. Returns nil if that error
-  /// isn't a `URLError`.
-  static func urlErrorCode(of error: any Error) -> URLError.Code? {
-    var innermost = error
-    while let underlying = innermost.asAFError?.underlyingError { innermost = underlying }
-    return (innermost as? URLError)?.code
   }
 }
 

@@ -28,14 +28,6 @@ extension Session {
     }
   }
 
-  /// Makes all active requests fail with `sessionDeinitialized`, because the session is being released.
-  func abandonRequests() {
-    for request in activeRequests.withLock({ $0.members }) {
-      request.expectEnd(with: .sessionDeinitialized)
-      request.root.perform { request.end(with: .sessionDeinitialized) }
-    }
-  }
-
   /// Makes all active requests fail with `error`. Called on the root queue.
   func endRequests(with error: AFError) {
     queues.assertOnRoot()
@@ -45,14 +37,5 @@ extension Session {
   /// Retains `request` until `cleanup(after:)` releases it.
   func keep(_ request: Request) {
     activeRequests.withLock { $0.insert(request) }
-  }
-
-  /// Prepares a new request, and returns it. Adds the interceptor to the request, and begins to create the request's task
-  /// immediately if `requestSetup` is `.eager`.
-  func made<Made: Request>(_ request: consuming Made, _ interceptor: (any RequestInterceptor)? = nil) -> Made {
-    // Compared with nil first, because `if let` alone copies the optional even if it is nil.
-    if interceptor != nil, let interceptor { request.interceptor(interceptor) }
-    if requestSetup == .eager { request.prepareEagerly(in: self) }
-    return request
   }
 }

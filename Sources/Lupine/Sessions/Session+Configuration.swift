@@ -4,18 +4,6 @@ public import Foundation
 public import LupineURLSession
 
 extension Session {
-  /// The time at which a session creates a request's `URLRequest`: immediately, or when the request is first resumed.
-  public enum RequestSetup: Sendable {
-    /// The `URLRequest` is created as soon as the ``Request`` is created. The task still starts only when the request is resumed.
-    case eager
-    /// The `URLRequest` is created only when the ``Request`` is first resumed.
-    case lazy
-  }
-
-  /// A closure that changes a `URLRequest` before the parameters are encoded. If the closure throws an error, the request fails
-  /// with that error.
-  public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
-
   /// Creates a session with a new `URLSession`.
   ///
   /// - Parameters:

@@ -17,6 +17,18 @@ import Synchronization
 /// Keep a reference to the session while its requests run. When the session is released, its unfinished requests fail with
 /// `AFError.sessionDeinitialized`. A request retains the session while its task is being created, except while an adapter runs.
 open class Session: @unchecked Sendable {
+  /// The time at which a session creates a request's `URLRequest`: immediately, or when the request is first resumed.
+  public enum RequestSetup: Sendable {
+    /// The `URLRequest` is created as soon as the ``Request`` is created. The task still starts only when the request is resumed.
+    case eager
+    /// The `URLRequest` is created only when the ``Request`` is first resumed.
+    case lazy
+  }
+
+  /// A closure that changes a `URLRequest` before the parameters are encoded. If the closure throws an error, the request fails
+  /// with that error.
+  public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
+
   /// The default session, to which ``AF`` refers.
   public static let `default` = Session()
 
@@ -105,8 +117,21 @@ open class Session: @unchecked Sendable {
   }
 
   deinit {
-    abandonRequests()
+    // The error is set before the tasks are cancelled, so that the requests don't fail with the error of the cancellation.
+    for request in activeRequests.withLock({ $0.members }) {
+      request.expectEnd(with: .sessionDeinitialized)
+      request.root.perform { request.end(with: .sessionDeinitialized) }
+    }
     session.invalidateAndCancel()
+  }
+
+  /// Prepares a new request, and returns it. Adds the interceptor to the request, and begins to create the request's task
+  /// immediately if `requestSetup` is `.eager`.
+  final func made<Made: Request>(_ request: consuming Made, _ interceptor: (any RequestInterceptor)? = nil) -> Made {
+    // Compared with nil first, because `if let` alone copies the optional even if it is nil.
+    if interceptor != nil, let interceptor { request.interceptor(interceptor) }
+    if requestSetup == .eager { request.prepareEagerly(in: self) }
+    return request
   }
 
   // MARK: Data requests

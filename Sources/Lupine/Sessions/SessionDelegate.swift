@@ -96,7 +96,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
   ) {
     monitors?.urlSession(session, taskNeedsNewBodyStream: task)
-    completionHandler((task.request as? UploadRequest)?.inputStream())
+    completionHandler(task.request?.inputStream())
   }
 
   /// Lets the redirect handler of the request or, if it has none, of the session decide about a redirect. If there is no handler,
@@ -150,26 +150,21 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
     monitors?.urlSession(session, dataTask: dataTask, didReceive: response)
-    if let request = dataTask.request as? DataRequest,
-      let error = session.collectedBodyLimit?.refusal(of: response, to: dataTask)
-    {
+    guard let request = dataTask.request else { return completionHandler(.allow) }
+    if let error = request.refusal(of: response, to: dataTask, in: session) {
       request.didFail(dataTask, earlyWith: .sessionTaskFailed(error: error))
       return completionHandler(.cancel)
     }
-    guard let response = response as? HTTPURLResponse, let request = dataTask.request,
-      let decision = request.responseDecision
-    else { return completionHandler(.allow) }
+    guard let response = response as? HTTPURLResponse, let decision = request.responseDecision else {
+      return completionHandler(.allow)
+    }
     decision.ask(about: response, of: request, completionHandler: completionHandler)
   }
 
   /// Passes a piece of the response body to the task's request.
   open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     monitors?.urlSession(session, dataTask: dataTask, didReceive: data)
-    switch dataTask.request {
-    case let request as DataRequest: request.didReceive(data, from: dataTask, within: session.collectedBodyLimit)
-    case let request as DataStreamRequest: request.didReceive(data, from: dataTask)
-    default: break
-    }
+    dataTask.request?.didReceive(data, from: dataTask, in: session)
   }
 
   /// Whether the delegate must receive all events of all tasks. This is the case if it is an instance of a subclass or has
@@ -223,7 +218,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
   ) {
     monitors?.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location)
-    (downloadTask.request as? DownloadRequest)?.didFinishDownloading(using: downloadTask, to: location, fileManager)
+    downloadTask.request?.didFinishDownloading(using: downloadTask, to: location, fileManager)
   }
 
   // MARK: URLSessionWebSocketDelegate
@@ -231,13 +226,13 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   /// Notifies the task's request that its connection is open.
   open func urlSession(
     _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
-  ) { (webSocketTask.request as? WebSocketRequest)?.didConnect(protocol: `protocol`) }
+  ) { webSocketTask.request?.didConnect(protocol: `protocol`) }
 
   /// Notifies the task's request that the server has closed the connection.
   open func urlSession(
     _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
     didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?
-  ) { (webSocketTask.request as? WebSocketRequest)?.didDisconnect(closeCode: closeCode, reason: reason) }
+  ) { webSocketTask.request?.didDisconnect(closeCode: closeCode, reason: reason) }
 }
 
 // The delegate restores background tasks itself, in `attach(to:)`.
@@ -274,12 +269,12 @@ extension SessionDelegate: SelectiveDataDelegate {
       || task.request?.has(.cachedResponseHandler) == true
   }
 
-  package func keptBody(of task: URLSessionDataTask) -> Data? { (task.request as? DataRequest)?.data }
+  package func keptBody(of task: URLSessionDataTask) -> Data? { task.request?.keptBody }
 
   // Waits for the handlers of a stream, which may still be running. If one of them throws an error, the error ends the request
   // before its validation.
   package func urlSession(drain task: URLSessionDataTask, completion: @escaping @Sendable () -> Void) {
-    guard let request = task.request as? DataStreamRequest else { return completion() }
+    guard let request = task.request else { return completion() }
     request.drain(completion)
   }
 }

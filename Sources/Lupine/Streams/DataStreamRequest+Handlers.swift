@@ -3,6 +3,11 @@
 public import Foundation
 
 extension DataStreamRequest {
+  /// A closure that is called with each piece of the response body, and at the end with the completion. If the closure throws an
+  /// error, the request is cancelled and fails with that error.
+  public typealias Handler<Success, Failure: Error> =
+    @Sendable (_ stream: Stream<Success, Failure>) throws -> Void
+
   /// Calls `stream` on `queue` with each piece of the response body as it arrives, and at the end with the completion.
   @preconcurrency
   @discardableResult

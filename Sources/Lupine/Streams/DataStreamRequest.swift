@@ -10,10 +10,6 @@ import Synchronization
 /// Slow handlers cause backpressure: at most `EngineConfiguration.windowBytes` received bytes are buffered for them. After a
 /// cancellation, no more pieces are delivered.
 public final class DataStreamRequest: Request, @unchecked Sendable {
-  /// A closure that is called with each piece of the response body, and at the end with the completion. If the closure throws an
-  /// error, the request is cancelled and fails with that error.
-  public typealias Handler<Success, Failure: Error> =
-    @Sendable (_ stream: Stream<Success, Failure>) throws -> Void
   /// A closure that accepts or rejects a response. Called on the request's underlying queue with the request and the response head.
   public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse) -> ValidationResult
 
@@ -44,10 +40,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     self.automaticallyCancelOnStreamError = automaticallyCancelOnStreamError
     self.eventStream = eventStream
     super.init(session: session, shouldAutomaticallyResume: shouldAutomaticallyResume)
-    guard let eventStream else { return }
-    add(EventStreamCheck(request: self, stream: eventStream))
     // `validateResponse` also checks the response of an event stream.
-    didAdd(.validations)
+    if eventStream != nil { didAdd(.validations) }
   }
 
   override func makeURLRequest() throws -> URLRequest { try convertible.asURLRequest() }
@@ -60,6 +54,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
   override func reset() {
     super.reset()
+    eventStream?.startAnew()
     for consumer in consumers { consumer.startAnew() }
   }
 
@@ -71,15 +66,17 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     streaming.withLock { $0.consumers.append(consumer) }
   }
 
-  func didReceive(_ data: Data, from task: URLSessionTask) {
+  override func didReceive(_ data: Data, from task: URLSessionDataTask, in session: URLSession) {
     didReceive(task.countOfBytesReceived, of: task.countOfBytesExpectedToReceive)
+    if let error = eventStream?.check(task.httpResponse) {
+      didFail(task, earlyWith: error)
+      task.cancel()
+    }
     let piece = StreamPiece(data, of: task)
     for consumer in consumers { consumer.take(piece) }
   }
 
-  /// Calls `body` on the underlying queue when the handlers have processed all pieces of the response body. Must be called after
-  /// the last piece of an attempt.
-  func drain(_ body: @escaping @Sendable () -> Void) {
+  override func drain(_ body: @escaping @Sendable () -> Void) {
     for consumer in consumers { consumer.endRound() }
     handlersAtWork.notify(queue: underlyingQueue, execute: body)
   }

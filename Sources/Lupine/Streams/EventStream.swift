@@ -171,7 +171,7 @@ final class EventStream: Sendable {
 
   private static func isTransient(_ error: AFError) -> Bool {
     if isEnd(error) { return true }
-    return RetryPolicy.urlErrorCode(of: error).map(RetryPolicy.defaultRetryableURLErrorCodes.contains) ?? false
+    return error.urlErrorCode.map(URLError.Code.transient.contains) ?? false
   }
 }
 
@@ -185,20 +185,4 @@ struct EventStreamConvertible: URLRequestConvertible {
     stream.prepare(&request)
     return request
   }
-}
-
-/// Checks each response of an event stream before the handlers, which are called after this consumer.
-struct EventStreamCheck: StreamConsumer {
-  unowned let request: DataStreamRequest
-  let stream: EventStream
-
-  func take(_ piece: StreamPiece) {
-    guard let error = stream.check(piece.task.httpResponse) else { return }
-    request.didFail(piece.task, earlyWith: error)
-    piece.task.cancel()
-  }
-
-  func endRound() {}
-
-  func startAnew() { stream.startAnew() }
 }

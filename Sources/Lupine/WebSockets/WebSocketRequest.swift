@@ -106,9 +106,9 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     }
   }
 
-  func didConnect(protocol subprotocol: String?) { deliver(.connected(protocol: subprotocol)) }
+  override func didConnect(protocol subprotocol: String?) { deliver(.connected(protocol: subprotocol)) }
 
-  func didDisconnect(closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?) {
+  override func didDisconnect(closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?) {
     deliver(.disconnected(closeCode: closeCode, reason: reason))
   }
 

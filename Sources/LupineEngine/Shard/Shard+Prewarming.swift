@@ -1,24 +1,5 @@
 // Shard+Prewarming: opens connections before requests need them.
 
-@_spi(Loop) internal import LupineReactor
-
-/// A caller's order to open connections in advance. Each of the openings retains it. When the last one has ended, it reports the number
-/// of ready connections. Used only on its loop's thread.
-final class Prewarming {
-  /// Called with the number of connections that were idle at first, or were opened since then.
-  typealias Completion = @Sendable (_ readyCount: Int) -> Void
-
-  @exclusivity(unchecked) var readyCount: Int
-  private let completion: Completion
-
-  init(readyCount: Int, _ completion: @escaping Completion) {
-    self.readyCount = readyCount
-    self.completion = completion
-  }
-
-  deinit { completion(readyCount) }
-}
-
 extension Shard {
   /// Opens connections for requests like this one, until `count` are ready, as far as the pool's limits permit.
   func prewarm(_ request: EngineRequest, _ count: Int, _ completion: @escaping Prewarming.Completion) {

@@ -30,16 +30,17 @@ package struct CollectedBodyLimit: Sendable {
 
   /// Returns the error for a response whose declared length exceeds the limit, so that the task can be canceled before the body
   /// arrives. Nil if the response may be received.
-  package func refusal(of response: URLResponse, to task: URLSessionDataTask) -> URLError? {
-    guard response.expectedContentLength > bytesMax, Self.hasBody(response, of: task) else { return nil }
-    return excess(at: task.currentRequest?.url)
+  package func refusal(of response: URLResponse, to request: @autoclosure () -> URLRequest?) -> URLError? {
+    guard response.expectedContentLength > bytesMax else { return nil }
+    let request = request()
+    return Self.hasBody(response, to: request) ? excess(at: request?.url) : nil
   }
 
   /// Returns whether the response has a body. A response to HEAD, and one with the status 204 or 304, has none, whatever its
   /// Content-Length is (RFC 9112 §6.3).
-  private static func hasBody(_ response: URLResponse, of task: URLSessionDataTask) -> Bool {
+  private static func hasBody(_ response: URLResponse, to request: URLRequest?) -> Bool {
     let status = (response as? HTTPURLResponse)?.statusCode
-    return task.currentRequest?.httpMethod != "HEAD" && status != 204 && status != 304
+    return request?.httpMethod != "HEAD" && status != 204 && status != 304
   }
 
   /// Returns the error of a task at `url` whose body exceeds the limit.
@@ -48,12 +49,5 @@ package struct CollectedBodyLimit: Sendable {
       "\(ReadableText.url(url)): the body exceeds the session's limit of \(bytesMax) bytes. "
       + "Download it to a file, or raise bodyBytesMax."
     return URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: text])
-  }
-}
-
-extension URLSession {
-  /// The session's limit for bodies in memory, or nil if there is none.
-  package var collectedBodyLimit: CollectedBodyLimit? {
-    client.settings.bodyBytesMax.map { CollectedBodyLimit(bytesMax: $0) }
   }
 }

@@ -37,7 +37,9 @@ final class DataCollector: NSObject, URLSessionDataDelegate, SelectiveDataDelega
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
-    guard let error = limit?.refusal(of: response, to: dataTask) else { return completionHandler(.allow) }
+    guard let error = limit?.refusal(of: response, to: dataTask.currentRequest) else {
+      return completionHandler(.allow)
+    }
     state.withLock { $0.excess = error }
     completionHandler(.cancel)
   }
@@ -58,5 +60,20 @@ final class DataCollector: NSObject, URLSessionDataDelegate, SelectiveDataDelega
     }
     let error = excess ?? error
     handler?(error == nil ? body : nil, task.response, error)
+  }
+}
+
+extension URLSession {
+  /// Makes the session call `handler` with the task's response and whole body. Returns `task`.
+  func collect<Task: URLSessionTask>(_ task: Task, _ handler: @escaping DataCollector.Handler) -> Task {
+    let collector = DataCollector(limit: collectedBodyLimit, handler)
+    task.setCollector(collector, session: self)
+    refuseCompletionHandler(of: task)
+    return task
+  }
+
+  /// The session's limit for bodies in memory, or nil if there is none.
+  package var collectedBodyLimit: CollectedBodyLimit? {
+    client.settings.bodyBytesMax.map { CollectedBodyLimit(bytesMax: $0) }
   }
 }

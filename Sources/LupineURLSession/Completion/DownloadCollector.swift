@@ -53,3 +53,15 @@ final class DownloadCollector: NSObject, URLSessionDownloadDelegate, Sendable {
     if let file, !keepsFile || error != nil { try? FileManager.default.removeItem(at: file) }
   }
 }
+
+extension URLSession {
+  /// Makes the session call `handler` with the downloaded file. Returns the task. If `keepsFile` is false, the session removes the
+  /// file when the handler returns.
+  func collectFile(
+    of task: URLSessionDownloadTask, keepsFile: Bool, _ handler: @escaping DownloadCollector.Handler
+  ) -> URLSessionDownloadTask {
+    task.setCollector(DownloadCollector(keepsFile: keepsFile, handler), session: self)
+    refuseCompletionHandler(of: task)
+    return task
+  }
+}

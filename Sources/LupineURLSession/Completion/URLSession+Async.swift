@@ -66,7 +66,7 @@ extension URLSession {
   public nonisolated(nonsending) func download(
     for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (URL, URLResponse) {
-    try await value(delegate) { self.collect(self.downloadTask(with: request), keepsFile: true, $0) }
+    try await value(delegate) { self.collectFile(of: self.downloadTask(with: request), keepsFile: true, $0) }
   }
 
   /// Downloads the resource at a URL to a temporary file. See ``download(for:delegate:)``.
@@ -81,7 +81,9 @@ extension URLSession {
   public nonisolated(nonsending) func download(
     resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (URL, URLResponse) {
-    try await value(delegate) { self.collect(self.downloadTask(withResumeData: resumeData), keepsFile: true, $0) }
+    try await value(delegate) {
+      self.collectFile(of: self.downloadTask(withResumeData: resumeData), keepsFile: true, $0)
+    }
   }
 
   /// Starts the session task that `make` creates, and returns the values that the task's completion handler receives. Cancels the

@@ -19,6 +19,24 @@ final class ProtocolTransfer: TaskTransfer {
     case end((any Error)?)
   }
 
+  /// A redirect that a URLProtocol has reported.
+  struct Redirect {
+    /// The redirected request that the URL protocol proposes.
+    var request: URLRequest
+    let response: URLResponse
+    /// The body of the redirect response, which the task receives if it doesn't follow the redirect.
+    var body = Data()
+    /// The error with which the redirect rule has refused the redirect because of its response. Nil if the rule has permitted the
+    /// response's redirect, or doesn't know the response.
+    var refusal: EngineError?
+
+    /// Returns the redirect as the task's delegate decides about it. `sent` is the URL of the latest request for an `http` or
+    /// `https` URL, or nil if there was none.
+    func proposal(after sent: URL?, _ rule: RedirectRule) -> RedirectProposal {
+      refusal.map { RedirectProposal(request.url, refusal: $0) } ?? RedirectProposal(request.url, after: sent, rule)
+    }
+  }
+
   private enum Phase {
     case unanswered
     case answered
@@ -380,4 +398,41 @@ final class ProtocolTransfer: TaskTransfer {
     let all = state.successor.map { own.redirected(to: $0.measurements) } ?? own
     return predecessor.map { $0.measurements.redirected(to: all) } ?? all
   }
+}
+
+/// The client of a ``URLProtocol``, which passes the events that the URL protocol reports to the task's transfer. It references the
+/// transfer weakly, because the transfer retains the URL protocol.
+final class ProtocolClient: NSObject, URLProtocolClient, Sendable {
+  private let add: @Sendable (ProtocolTransfer.Event) -> Void
+
+  init(_ transfer: ProtocolTransfer) { add = { [weak transfer] in transfer?.add($0) } }
+
+  func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse) {
+    report(ProtocolTransfer.Redirect(request: request, response: redirectResponse))
+  }
+
+  /// Reports a redirect with its body and, if the session's redirect rule refuses the redirect, the rule's error.
+  func report(_ redirect: ProtocolTransfer.Redirect) { add(.redirect(redirect)) }
+
+  func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {
+    add(.response(cachedResponse.response))
+    add(.body(cachedResponse.data))
+    add(.end(nil))
+  }
+
+  func urlProtocol(
+    _ protocol: URLProtocol, didReceive response: URLResponse, cacheStoragePolicy policy: URLCache.StoragePolicy
+  ) { add(.response(response)) }
+
+  func urlProtocol(_ protocol: URLProtocol, didLoad data: Data) { add(.body(data)) }
+
+  func urlProtocolDidFinishLoading(_ protocol: URLProtocol) { add(.end(nil)) }
+
+  func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) { add(.end(error)) }
+
+  func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge) {
+    add(.challenge(challenge))
+  }
+
+  func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge) {}
 }

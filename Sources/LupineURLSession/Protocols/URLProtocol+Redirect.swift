@@ -3,26 +3,6 @@
 package import Foundation
 import LupineEngine
 
-extension ProtocolTransfer {
-  /// A redirect that a URLProtocol has reported.
-  struct Redirect {
-    /// The redirected request that the URL protocol proposes.
-    var request: URLRequest
-    let response: URLResponse
-    /// The body of the redirect response, which the task receives if it doesn't follow the redirect.
-    var body = Data()
-    /// The error with which the redirect rule has refused the redirect because of its response. Nil if the rule has permitted the
-    /// response's redirect, or doesn't know the response.
-    var refusal: EngineError?
-
-    /// Returns the redirect as the task's delegate decides about it. `sent` is the URL of the latest request for an `http` or
-    /// `https` URL, or nil if there was none.
-    func proposal(after sent: URL?, _ rule: RedirectRule) -> RedirectProposal {
-      refusal.map { RedirectProposal(request.url, refusal: $0) } ?? RedirectProposal(request.url, after: sent, rule)
-    }
-  }
-}
-
 extension URLProtocol {
   /// Reports to the client that `response` is a redirect, as if a server had sent it. The session's redirect rule determines the
   /// next request. If the rule refuses the redirect, the task fails, unless the session's delegate chooses another request or the

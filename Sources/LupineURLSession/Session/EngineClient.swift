@@ -230,6 +230,22 @@ package final class EngineClient: CacheUpstream, Sendable {
     _ = state.withLock { $0.engine.take() }
   }
 
+  /// Removes the cookies, credentials and cached responses from the session's storages. Also clears the session's authentication
+  /// state and the client certificates that its delegates have chosen.
+  func removeStoredData() {
+    settings.cookieStorage?.removeCookies(since: .distantPast)
+    if let storage = settings.credentialStorage {
+      // Without this option, synchronizable credentials would remain.
+      let options: [String: AnyObject] = [NSURLCredentialStorageRemoveSynchronizableCredentials: NSNumber(value: true)]
+      for (space, credentials) in storage.allCredentials {
+        for credential in credentials.values { storage.remove(credential, for: space, options: options) }
+      }
+    }
+    identities.removeAll()
+    authentication.withLock { $0.removeAll() }
+    settings.cache.current?.removeAllCachedResponses()
+  }
+
   /// Replaces the engine, so that later requests open new connections. Tasks in progress continue to use the old engine, which is
   /// retained until `releaseRetired` is called.
   func renewConnections() {

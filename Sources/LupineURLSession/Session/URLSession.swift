@@ -115,7 +115,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   }
 
   private func prepare() {
-    if let consultant = makeTrustConsultant() { client.consult(consultant) }
+    if let challenger = ServerTrustChallenger(self) { client.consult(challenger) }
     if let background { prepareBackgroundTasks(background) }
   }
 
@@ -301,7 +301,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   open func downloadTask(
     with request: URLRequest, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionDownloadTask {
-    collect(makeDownload(request), keepsFile: false, completionHandler)
+    collectFile(of: makeDownload(request), keepsFile: false, completionHandler)
   }
 
   /// Creates a suspended task that downloads a URL to a temporary file, and calls a handler with the URL of that file.
@@ -309,7 +309,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   open func downloadTask(
     with url: URL, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionDownloadTask {
-    collect(makeDownload(URLRequest(url: url)), keepsFile: false, completionHandler)
+    collectFile(of: makeDownload(URLRequest(url: url)), keepsFile: false, completionHandler)
   }
 
   /// Creates a suspended task that resumes a stopped download, and calls a handler with the file's URL.
@@ -323,7 +323,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     withResumeData resumeData: Data,
     completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionDownloadTask {
-    collect(makeDownload(resuming: resumeData), keepsFile: false, completionHandler)
+    collectFile(of: makeDownload(resuming: resumeData), keepsFile: false, completionHandler)
   }
 
   /// Calls a handler on the delegate queue with the tasks that were resumed and haven't completed, oldest first.
@@ -381,13 +381,30 @@ open class URLSession: NSObject, @unchecked Sendable {
   @preconcurrency
   open func flush(completionHandler: @escaping @Sendable () -> Void) { renewConnections(then: completionHandler) }
 
+  private func renewConnections(then completionHandler: @escaping @Sendable () -> Void) {
+    client.renewConnections()
+    if isIdle { client.releaseRetired() }
+    delivery.perform { completionHandler() }
+  }
+
   /// Removes the cookies, credentials and cached responses from the session's storages, and the client certificates that the
   /// session's delegates have chosen. Also makes later requests open new connections, like ``flush(completionHandler:)``.
   ///
   /// - Parameter completionHandler: Called immediately on the delegate queue, without waiting for the tasks in progress.
   @preconcurrency
   open func reset(completionHandler: @escaping @Sendable () -> Void) {
-    removeStoredData()
+    client.removeStoredData()
     renewConnections(then: completionHandler)
   }
+}
+
+extension URLSession {
+  /// The task executor of the session's event loop, or of the first event loop if there are several.
+  ///
+  /// A Swift task that prefers this executor (`Task(executorPreference:)`, `withTaskExecutorPreference`) runs on the thread that
+  /// also serves the session's sockets, so that its requests wake fewer threads. The Swift task must not block, because it would
+  /// also block the event loop. Reading the property starts the session's engine if necessary, and throws a `URLError` if the
+  /// engine can't be started. ``flush(completionHandler:)`` and ``reset(completionHandler:)`` replace the event loop and its
+  /// executor.
+  public var executor: any TaskExecutor { get throws { try client.executor() } }
 }

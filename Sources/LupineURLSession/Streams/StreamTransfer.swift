@@ -18,6 +18,16 @@ final class StreamTransfer: TaskTransfer, StreamSink {
     case stream
   }
 
+  /// An event of the connection that concerns its task.
+  enum Event {
+    case readClosed
+    case writeClosed
+    /// The task has passed the connection on to streams. No event follows.
+    case captured
+    /// The connection has ended. No event follows.
+    case ended(URLError?)
+  }
+
   private enum Handler {
     case read(ReadHandler, Caller)
     case write(WriteHandler, Caller)
@@ -30,8 +40,8 @@ final class StreamTransfer: TaskTransfer, StreamSink {
     var isPerforming = false
     var operationCount = 0
     var handlers: [StreamTaskState.OperationID: Handler] = [:]
-    /// The task from its start to its completion.
-    var task: URLSessionStreamTask?
+    /// Receives the events for the task, from the task's start to its completion.
+    var report: (@Sendable (Event) -> Void)?
     var handle: StreamHandle?
     var writer: BodyWriter?
     var metrics: ExchangeMetrics?
@@ -89,8 +99,8 @@ final class StreamTransfer: TaskTransfer, StreamSink {
 
   // MARK: Events of the task
 
-  /// Sets the task that is notified of the events. Called before `send`.
-  func attach(to task: URLSessionStreamTask) { guarded.withLock { $0.task = task } }
+  /// Sets the closure that receives the events on the delegate queue. Called before `send`.
+  func attach(_ report: @escaping @Sendable (Event) -> Void) { guarded.withLock { $0.report = report } }
 
   func send() { apply { $0.start() } }
 
@@ -197,9 +207,9 @@ final class StreamTransfer: TaskTransfer, StreamSink {
     case .completeRead(let id, let data, let isAtEnd): complete(id, data, isAtEnd, nil)
     case .failRead(let id, let failure): complete(id, nil, false, failure)
     case .completeWrite(let id, let failure): complete(id, nil, false, failure)
-    case .notifyReadClosed: tell { $1.urlSession($0, readClosedFor: $2) }
-    case .notifyWriteClosed: tell { $1.urlSession($0, writeClosedFor: $2) }
-    case .capture: capture()
+    case .notifyReadClosed: report(.readClosed)
+    case .notifyWriteClosed: report(.writeClosed)
+    case .capture: reportLast(.captured)
     case .close: handle?.close()
     case .cancel: handle?.cancel()
     case .finish(let failure): finish(failure)
@@ -239,32 +249,19 @@ final class StreamTransfer: TaskTransfer, StreamSink {
     }
   }
 
-  private func tell(
-    _ call: @escaping @Sendable (URLSession, any URLSessionStreamDelegate, URLSessionStreamTask) -> Void
-  ) {
-    guard let task = guarded.withLock({ $0.task }) else { return }
-    delivery.perform {
-      if let session = task.session, let delegate = task.streamDelegate { call(session, delegate, task) }
-    }
+  private func report(_ event: Event) {
+    guard let report = guarded.withLock({ $0.report }) else { return }
+    delivery.perform { report(event) }
   }
 
-  /// Passes the connection to a pair of streams, and completes the task.
-  private func capture() {
-    guard let task = guarded.withLock({ $0.task.take() }) else { return }
-    delivery.perform {
-      let (input, output) = (StreamTaskInputStream(self), StreamTaskOutputStream(self))
-      task.complete(with: input, output)
-    }
+  /// Reports the last event to the task, unless the task has completed.
+  private func reportLast(_ event: Event) {
+    guard let report = guarded.withLock({ $0.report.take() }) else { return }
+    delivery.perform { report(event) }
   }
 
-  /// Completes the task, unless its streams were captured.
   private func finish(_ failure: StreamFailure?) {
-    let task = guarded.withLock { guarded in
-      (guarded.handle, guarded.writer) = (nil, nil)
-      return guarded.task.take()
-    }
-    guard let task else { return }
-    let error = failure?.error(peer)
-    delivery.perform { task.transferDidEnd(error) }
+    guarded.withLock { ($0.handle, $0.writer) = (nil, nil) }
+    reportLast(.ended(failure?.error(peer)))
   }
 }

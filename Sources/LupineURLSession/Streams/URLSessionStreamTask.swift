@@ -152,8 +152,18 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
 
   override func makeTaskTransfer(_ request: URLRequest, in session: URLSession) throws -> any TaskTransfer {
     guard let usable else { throw unusable }
-    usable.attach(to: self)
+    usable.attach { self.handle($0, of: usable) }
     return usable
+  }
+
+  /// Handles an event of the task's connection, on the delegate queue.
+  private func handle(_ event: StreamTransfer.Event, of connection: StreamTransfer) {
+    switch event {
+    case .readClosed: if let session { streamDelegate?.urlSession(session, readClosedFor: self) }
+    case .writeClosed: if let session { streamDelegate?.urlSession(session, writeClosedFor: self) }
+    case .captured: complete(with: StreamTaskInputStream(connection), StreamTaskOutputStream(connection))
+    case .ended(let error): transferDidEnd(error)
+    }
   }
 
   override func transferDidEnd(_ error: URLError?) {
@@ -163,7 +173,7 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
   }
 
   /// Completes the task without an error or a further call of its delegate, after passing the connection's streams to the delegate.
-  func complete(with input: InputStream, _ output: OutputStream) {
+  private func complete(with input: InputStream, _ output: OutputStream) {
     guard let session else { return }
     streamDelegate?.urlSession(session, streamTask: self, didBecome: input, outputStream: output)
     complete(nil, nil, in: session)

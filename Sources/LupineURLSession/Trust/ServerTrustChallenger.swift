@@ -62,12 +62,6 @@ struct CanceledTrustChallenge: Error, CustomStringConvertible {
   var description: String { "the session's delegate canceled the challenge, or the session has ended" }
 }
 
-extension URLSession {
-  /// Creates the object that decides in the session's TLS handshakes whether to trust a server, by asking the delegate. Returns nil
-  /// if the session has no delegate, or if its delegate never decides about trust.
-  func makeTrustConsultant() -> (any ServerTrustConsultant)? { ServerTrustChallenger(self) }
-}
-
 extension URLAuthenticationChallenge {
   /// Creates the challenge with which the session's delegate decides about a server's certificate.
   fileprivate convenience init(about evidence: CertificateVerifier.Evidence, _ trust: SecTrust) {
