@@ -291,9 +291,13 @@ background-soak: deps ## kill a process with TRANSFERS=50 background transfers a
 example: deps ## build the code of the README and the articles, and run the README's
 	Tests/Examples/run
 
-# The public declarations of all libraries that users import.
-DUMP_SYMBOLS = rm -rf .build/*/symbolgraph && LUPINE_TARGETS='Lupine Alamofire4 LupineTesting' $(SWIFT) package $(STRICT) \
-  dump-symbol-graph --minimum-access-level public >/dev/null 2>$(DOCS)-symbols.log
+# The symbols of the libraries that users import, and of the targets that these re-export. They are read from the modules of a debug
+# build, because `swift package dump-symbol-graph` compiles all sources once more, with other flags.
+PUBLIC := Alamofire4 Lupine LupineCoding LupineCookies LupineEngine LupineFormats LupineJSON LupineReactor LupineTLS LupineTesting \
+  LupineURLSession LupineWire
+GRAPHS := .build/graphs
+DUMP_SYMBOLS = LUPINE_TARGETS='Lupine Alamofire4 LupineTesting' $(SWIFT) build $(STRICT) && \
+  SWIFT=$(SWIFT) .ci/graphs "$$($(SWIFT) build $(STRICT) --show-bin-path)" $(GRAPHS) $(PUBLIC)
 
 # The symbols of Lupine's API, and of the targets that it re-exports: programs see all of them as one module. The engine, for
 # its own users, is documented in its comments.
@@ -301,15 +305,14 @@ DOCS := .build/docs
 docs: deps ## build the documentation into .build/docs, and compare the API with .ci/api.txt; warnings are errors
 	@rm -rf $(DOCS)-symbols && mkdir -p $(DOCS)-symbols
 	$(DUMP_SYMBOLS)
-	.ci/api .build/*/symbolgraph
-	.ci/symbols .build/*/symbolgraph $(DOCS)-symbols
+	.ci/api $(GRAPHS)
+	.ci/symbols $(GRAPHS) $(DOCS)-symbols
 	$(dir $(CLANG))docc convert Sources/Lupine/Lupine.docc --additional-symbol-graph-dir $(DOCS)-symbols \
 	  --output-path $(DOCS) --warnings-as-errors
 
 api: deps ## write the baseline of the public API, .ci/api.txt (see .github/RELEASING.md)
-	@mkdir -p .build
 	$(DUMP_SYMBOLS)
-	.ci/api .build/*/symbolgraph --write
+	.ci/api $(GRAPHS) --write
 
 clean: ## remove all build products
 	rm -rf .build
