@@ -151,7 +151,9 @@ def measure(case, row, server, environment):
     if case.launches:
         values, all_ended = launches(case, row, job, environment)
     else:
-        ended = execute(row.client.command(job), environment)
+        # Responses that an earlier run has stored would be hits.
+        with tempfile.TemporaryDirectory(prefix="lupine-benchmarks-") as cache:
+            ended = execute(row.client.command(job), {**environment, "XDG_CACHE_HOME": cache})
         values, all_ended = figures(ended, case, row, job), [ended]
     elapsed = time.monotonic() - begin
     after, served = Cores.read(), server.ticks() - served

@@ -51,6 +51,8 @@ http {{
 
 LOCATIONS = """
     location / {{ return 200 "{body}"; }}
+    # A response that caches store.
+    location = /fresh {{ add_header Cache-Control max-age=3600; return 200 "{body}"; }}
     # Closes the connection after the response.
     location = /once {{ keepalive_timeout 0; return 200 "{body}"; }}
     location /files/ {{ alias {files}/; }}

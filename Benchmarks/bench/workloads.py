@@ -54,6 +54,23 @@ def small(in_flight):
         targets=targets.get(in_flight, ()))
 
 
+def default_session(in_flight):
+    """A case with small responses in a session that has the default cache, compared with clients that have no cache."""
+    cache, distinct = ("--cache", 1), ("--paths", 100_000)
+    rows = [
+        row("load-api", "Lupine, default session", "default", *cache),
+        row("load-api", "Lupine, default session, distinct URLs", "distinct", *cache, *distinct),
+        # The warm-up has stored a tenth of them.
+        row("load-api", "Lupine, default session, distinct URLs, stored", "stored", *cache, *distinct, path="/fresh"),
+        row("load-api", "Lupine, default session, hits", "hits", *cache, path="/fresh"),
+        row("load-api", "Lupine, no cache", "uncached"), row("curl-multi"), row("go"),
+    ]
+    at_most = {1: 1 / 0.8, 64: 1 / 1.4}[in_flight]
+    targets = (Target("Default session: CPU relative to libcurl", "default", "cpu", ("curl-multi",), at_most=at_most),)
+    return Case(
+        f"{in_flight} in flight", rows, in_flight=in_flight, requests=100_000 if in_flight > 1 else 50_000, targets=targets)
+
+
 def decoded(size, requests):
     """A case in which JSON of the given kind is decoded into a type of the client's language."""
     bytes_ = fixtures.JSON_BYTES[size]
@@ -263,6 +280,8 @@ WORKLOADS = {
     workload.name: workload
     for workload in [
         Workload("small", "a response of 13 bytes, repeatedly", lambda _: [small(level) for level in SMALL_LEVELS]),
+        Workload("default-session", "a response of 13 bytes, in a session with a cache",
+                 lambda _: [default_session(level) for level in (1, 64)]),
         Workload("json-1k", "1 KiB of JSON, decoded into a type", lambda _: [decoded("1k", 50_000)], ("json",)),
         Workload("json-100k", "100 KiB of JSON, decoded into a type", lambda _: [decoded("100k", 2_000)], ("json",)),
         Workload("json-160k", "160 KiB of JSON, decoded into a type", lambda _: [decoded("160k", 2_000)], ("json",)),

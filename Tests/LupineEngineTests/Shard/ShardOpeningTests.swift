@@ -36,6 +36,17 @@ struct ShardOpeningTests {
     #expect(sinks.allSatisfy { $0.finished.isOpen && $0.error == nil })
   }
 
+  @Test("postponed connections are opened in the order of their requests, also those of a later iteration")
+  func order() throws {
+    let stage = ShardStage { $0.pool.openingsPerIterationMax = 1 }
+    func submit(to port: Int) throws { _ = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:\(port)/"))) }
+    for port in 1...3 { try submit(to: port) }
+    stage.turn()
+    try submit(to: 4)
+    for _ in 0..<3 { stage.turn() }
+    #expect(stage.network.addresses.map(\.port) == [1, 2, 3, 4])
+  }
+
   @Test("a connection isn't opened if its request is cancelled before, or is served by another connection")
   func needless() {
     let stage = ShardStage { $0.pool.openingsPerIterationMax = 1 }
