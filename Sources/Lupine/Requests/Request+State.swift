@@ -94,6 +94,10 @@ extension Request.MutableState {
       }
     }
   }
+
+  /// The monitor to notify of events for which ``AlamofireNotifications`` posts no notification. Nil if ``AlamofireNotifications``
+  /// is the only type of monitor.
+  var listeningMonitors: CompositeEventMonitor? { eventMonitor.flatMap { $0.hasListeners ? $0 : nil } }
 }
 
 /// A failed request that waits until its retriers have decided. `proceed` continues the request with their decision.
