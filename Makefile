@@ -13,20 +13,24 @@ TRAITS := Zstd
 FLAGS := -Xswiftc -warnings-as-errors -Xcc --warn-error --explicit-target-dependency-import-check error
 STRICT := --traits $(TRAITS) $(FLAGS)
 
+# For builds that are made once, and not after each edit, in four fifths of the processor time: each module is compiled as a whole,
+# because the compiler otherwise expands a test's macros several times, and line numbers are the only debugging information.
+WHOLE := -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -gline-tables-only
+
 # Swift's backtracer can hang for minutes after a crash of a sanitized program. XCTest, which the tests don't use,
 # leaks. Four tests run in parallel: a sanitized program is many times slower, so that all tests together would exceed
 # their time limits, and single tests would wait three quarters of the time. For the same reason, randomized tests run a
 # tenth of their repetitions.
-SANITIZED := env LUPINE_TESTS_DIVISOR=10 \
-  $(SWIFT) test $(STRICT) --disable-xctest --experimental-maximum-parallelization-width 4
+SANITIZED := $(STRICT) $(WHOLE) --disable-xctest
+SANITIZED_TEST := env LUPINE_TESTS_DIVISOR=10 $(SWIFT) test $(SANITIZED) --experimental-maximum-parallelization-width 4
 # The compiler that is installed with Swift, even if another one is on the PATH.
 CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps demo build release test test-only servers-install servers-up servers-down mutants simulate replay namespaces soak \
-  cache-soak background-soak traits tables lint cycles format exclusivity tsan asan fuzz linkage bench counts paths flags micro example docs \
-  api command install uninstall deb packaging clean
+  cache-soak background-soak traits tables lint cycles format exclusivity tsan asan ahead fuzz linkage bench counts paths flags micro \
+  example docs api command install uninstall deb packaging clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -160,11 +164,12 @@ UNTHREADED_SUITES := PoolModelTests PoolLoadTests SimulationTests TransferStateT
   LupineTLSTests.(?!SessionStore|Resumption|Reverification|VerifiedChains|Settings) \
   FaultTests FailedCallTests KilledWriterTests ProcessEventTests ProcessLimitTests MisbehaviourTests/direct \
   LupineTests.(ConnectionAuth|DigestAuth|ProxyAuth|DataURL|FileURL|LocalRedirect|ServerTrust|Revocation)
+TSAN := LUPINE_TARGETS='$(filter-out $(UNTHREADED),$(TEST_TARGETS))'
+TSAN_BUILD := --sanitize=thread --scratch-path .build/tsan
 tsan: deps servers-install $(TSAN_MUTEX) ## run the tests with threads under ThreadSanitizer
 	@rm -f $(REPORTS).*
 	$(SERVERS) run env SWIFT_BACKTRACE=enable=no LD_PRELOAD=$(CURDIR)/$(TSAN_MUTEX) TSAN_OPTIONS=log_path=$(REPORTS) \
-	  LUPINE_TARGETS='$(filter-out $(UNTHREADED),$(TEST_TARGETS))' $(SANITIZED) --sanitize=thread --scratch-path .build/tsan \
-	  --skip '$(call any_of,$(UNTHREADED_SUITES))' || $(SHOW_REPORTS)
+	  $(TSAN) $(SANITIZED_TEST) $(TSAN_BUILD) --skip '$(call any_of,$(UNTHREADED_SUITES))' || $(SHOW_REPORTS)
 
 # Leaves out the tests of targets without unsafe code, of the tests' own server, and of the command; with SAFE= runs them too, to
 # find leaks. The API's layers have unsafe code only in PieceMemory, which LupinePieceTests test, and in ResponseInputStream. Leaves
@@ -174,11 +179,21 @@ SAFE := LupineAuthenticationTests LupineLoginTests LupineCookiesTests LupineCach
   LupineTransferStoreTests LupineOriginTests LupineURLSessionTests LupineTests Alamofire4Tests LupineCommandTests \
   $(PACKAGE_TRAITS:%=Lupine%Tests) TidyTests
 SAFE_SUITES := PoolModelTests PoolLoadTests SimulationTests
+ASAN := LUPINE_TARGETS='$(filter-out $(SAFE),$(TEST_TARGETS))'
+ASAN_BUILD := --sanitize=address --scratch-path .build/asan
 asan: deps servers-install ## run the tests of code that uses unsafe memory under AddressSanitizer
 	@rm -f $(REPORTS).*
 	$(SERVERS) run env SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=quarantine_size_mb=16:log_path=$(REPORTS) \
-	  LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan-suppressions LUPINE_TARGETS='$(filter-out $(SAFE),$(TEST_TARGETS))' \
-	  $(SANITIZED) --sanitize=address --scratch-path .build/asan --skip '$(call any_of,$(SAFE_SUITES))' || $(SHOW_REPORTS)
+	  LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan-suppressions \
+	  $(ASAN) $(SANITIZED_TEST) $(ASAN_BUILD) --skip '$(call any_of,$(SAFE_SUITES))' || $(SHOW_REPORTS)
+
+# What stages of the gate need, except for what shares a build with `make build` or `make release`. Continues after a failure, which
+# the stage reports when it builds again.
+ahead: deps
+	-LUPINE_TARGETS=LupineCommand $(SWIFT) build $(COMMAND_BUILD)
+	-$(TSAN) $(SWIFT) build --build-tests $(SANITIZED) $(TSAN_BUILD)
+	-$(ASAN) $(SWIFT) build --build-tests $(SANITIZED) $(ASAN_BUILD)
+	-SWIFT=$(SWIFT) Fuzz/run
 
 # The duration of fuzz and soak in seconds.
 TIME ?= 60
