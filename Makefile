@@ -101,15 +101,15 @@ exclusivity: deps ## run the engine's tests and the simulation with checks of ex
 PACKAGE_TRAITS := Bench Services HTTPTypes Observability
 empty :=
 comma := ,
-# Tests with all traits together. Without a trait and with each one alone, only the trait's target is built. All these builds differ
-# in the compilation conditions of all targets.
+# Tests with all traits together. Without a trait and with each one alone, only the trait's target is built; the examples for OpenAPI
+# and for the proposed HTTP API build HTTPTypes alone. All these builds differ in the compilation conditions of all targets.
 traits: deps ## build and test the parts whose traits download packages, with no trait, with each one, and with all, and in other packages
 	LUPINE_TARGETS="LupineCommandTests $(PACKAGE_TRAITS:%=Lupine%Tests)" $(SWIFT) test \
-	  --traits $(subst $(empty) $(empty),$(comma),$(PACKAGE_TRAITS)) $(FLAGS) --scratch-path .build/traits --disable-xctest \
+	  --traits $(subst $(empty) $(empty),$(comma),$(PACKAGE_TRAITS)) $(FLAGS) $(WHOLE) --scratch-path .build/traits --disable-xctest \
 	  --filter '$(call any_of,Bench $(PACKAGE_TRAITS:%=Lupine%Tests))'
-	LUPINE_TARGETS="$(PACKAGE_TRAITS:%=Lupine%)" $(SWIFT) build $(FLAGS) --scratch-path .build/trait
-	@for trait in $(PACKAGE_TRAITS); do \
-	  echo "the trait $$trait alone" && LUPINE_TARGETS="Lupine$$trait" $(SWIFT) build --traits $$trait $(FLAGS) \
+	LUPINE_TARGETS="$(PACKAGE_TRAITS:%=Lupine%)" $(SWIFT) build $(FLAGS) $(WHOLE) --scratch-path .build/trait
+	@for trait in $(filter-out HTTPTypes,$(PACKAGE_TRAITS)); do \
+	  echo "the trait $$trait alone" && LUPINE_TARGETS="Lupine$$trait" $(SWIFT) build --traits $$trait $(FLAGS) $(WHOLE) \
 	    --scratch-path .build/trait || exit 1; \
 	done
 	sh .ci/packages curl python3
