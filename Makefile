@@ -13,20 +13,24 @@ TRAITS := Zstd
 FLAGS := -Xswiftc -warnings-as-errors -Xcc --warn-error --explicit-target-dependency-import-check error
 STRICT := --traits $(TRAITS) $(FLAGS)
 
+# For builds that are made once, and not after each edit, in four fifths of the processor time: each module is compiled as a whole,
+# because the compiler otherwise expands a test's macros several times, and line numbers are the only debugging information.
+WHOLE := -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -gline-tables-only
+
 # Swift's backtracer can hang for minutes after a crash of a sanitized program. XCTest, which the tests don't use,
 # leaks. Four tests run in parallel: a sanitized program is many times slower, so that all tests together would exceed
 # their time limits, and single tests would wait three quarters of the time. For the same reason, randomized tests run a
 # tenth of their repetitions.
-SANITIZED := env LUPINE_TESTS_DIVISOR=10 \
-  $(SWIFT) test $(STRICT) --disable-xctest --experimental-maximum-parallelization-width 4
+SANITIZED := $(STRICT) $(WHOLE) --disable-xctest
+SANITIZED_TEST := env LUPINE_TESTS_DIVISOR=10 $(SWIFT) test $(SANITIZED) --experimental-maximum-parallelization-width 4
 # The compiler that is installed with Swift, even if another one is on the PATH.
 CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps demo build release test test-only servers-install servers-up servers-down mutants simulate replay namespaces soak \
-  cache-soak background-soak traits tables lint cycles format exclusivity tsan asan fuzz linkage bench counts paths flags micro example docs \
-  api command install uninstall deb packaging clean
+  cache-soak background-soak traits tables lint cycles format exclusivity tsan asan ahead fuzz linkage bench counts paths flags micro \
+  example docs api command install uninstall deb packaging clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -97,15 +101,15 @@ exclusivity: deps ## run the engine's tests and the simulation with checks of ex
 PACKAGE_TRAITS := Bench Services HTTPTypes Observability
 empty :=
 comma := ,
-# Tests with all traits together. Without a trait and with each one alone, only the trait's target is built. All these builds differ
-# in the compilation conditions of all targets.
+# Tests with all traits together. Without a trait and with each one alone, only the trait's target is built; the examples for OpenAPI
+# and for the proposed HTTP API build HTTPTypes alone. All these builds differ in the compilation conditions of all targets.
 traits: deps ## build and test the parts whose traits download packages, with no trait, with each one, and with all, and in other packages
 	LUPINE_TARGETS="LupineCommandTests $(PACKAGE_TRAITS:%=Lupine%Tests)" $(SWIFT) test \
-	  --traits $(subst $(empty) $(empty),$(comma),$(PACKAGE_TRAITS)) $(FLAGS) --scratch-path .build/traits --disable-xctest \
+	  --traits $(subst $(empty) $(empty),$(comma),$(PACKAGE_TRAITS)) $(FLAGS) $(WHOLE) --scratch-path .build/traits --disable-xctest \
 	  --filter '$(call any_of,Bench $(PACKAGE_TRAITS:%=Lupine%Tests))'
-	LUPINE_TARGETS="$(PACKAGE_TRAITS:%=Lupine%)" $(SWIFT) build $(FLAGS) --scratch-path .build/trait
-	@for trait in $(PACKAGE_TRAITS); do \
-	  echo "the trait $$trait alone" && LUPINE_TARGETS="Lupine$$trait" $(SWIFT) build --traits $$trait $(FLAGS) \
+	LUPINE_TARGETS="$(PACKAGE_TRAITS:%=Lupine%)" $(SWIFT) build $(FLAGS) $(WHOLE) --scratch-path .build/trait
+	@for trait in $(filter-out HTTPTypes,$(PACKAGE_TRAITS)); do \
+	  echo "the trait $$trait alone" && LUPINE_TARGETS="Lupine$$trait" $(SWIFT) build --traits $$trait $(FLAGS) $(WHOLE) \
 	    --scratch-path .build/trait || exit 1; \
 	done
 	sh .ci/packages curl python3
@@ -161,11 +165,12 @@ UNTHREADED_SUITES := PoolModelTests PoolLoadTests SimulationTests TransferStateT
   LupineTLSTests.(?!SessionStore|Resumption|Reverification|VerifiedChains|Settings) \
   FaultTests FailedCallTests KilledWriterTests ProcessEventTests ProcessLimitTests MisbehaviourTests/direct \
   LupineTests.(ConnectionAuth|DigestAuth|ProxyAuth|DataURL|FileURL|LocalRedirect|ServerTrust|Revocation)
+TSAN := LUPINE_TARGETS='$(filter-out $(UNTHREADED),$(TEST_TARGETS))'
+TSAN_BUILD := --sanitize=thread --scratch-path .build/tsan
 tsan: deps servers-install $(TSAN_MUTEX) ## run the tests with threads under ThreadSanitizer
 	@rm -f $(REPORTS).*
 	$(SERVERS) run env SWIFT_BACKTRACE=enable=no LD_PRELOAD=$(CURDIR)/$(TSAN_MUTEX) TSAN_OPTIONS=log_path=$(REPORTS) \
-	  LUPINE_TARGETS='$(filter-out $(UNTHREADED),$(TEST_TARGETS))' $(SANITIZED) --sanitize=thread --scratch-path .build/tsan \
-	  --skip '$(call any_of,$(UNTHREADED_SUITES))' || $(SHOW_REPORTS)
+	  $(TSAN) $(SANITIZED_TEST) $(TSAN_BUILD) --skip '$(call any_of,$(UNTHREADED_SUITES))' || $(SHOW_REPORTS)
 
 # Leaves out the tests of targets without unsafe code, of the tests' own server, and of the command; with SAFE= runs them too, to
 # find leaks. The API's layers have unsafe code only in PieceMemory, which LupinePieceTests test, and in ResponseInputStream. Leaves
@@ -175,11 +180,21 @@ SAFE := LupineAuthenticationTests LupineLoginTests LupineCookiesTests LupineCach
   LupineTransferStoreTests LupineOriginTests LupineURLSessionTests LupineTests Alamofire4Tests LupineCommandTests \
   $(PACKAGE_TRAITS:%=Lupine%Tests) TidyTests
 SAFE_SUITES := PoolModelTests PoolLoadTests SimulationTests
+ASAN := LUPINE_TARGETS='$(filter-out $(SAFE),$(TEST_TARGETS))'
+ASAN_BUILD := --sanitize=address --scratch-path .build/asan
 asan: deps servers-install ## run the tests of code that uses unsafe memory under AddressSanitizer
 	@rm -f $(REPORTS).*
 	$(SERVERS) run env SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=quarantine_size_mb=16:log_path=$(REPORTS) \
-	  LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan-suppressions LUPINE_TARGETS='$(filter-out $(SAFE),$(TEST_TARGETS))' \
-	  $(SANITIZED) --sanitize=address --scratch-path .build/asan --skip '$(call any_of,$(SAFE_SUITES))' || $(SHOW_REPORTS)
+	  LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan-suppressions \
+	  $(ASAN) $(SANITIZED_TEST) $(ASAN_BUILD) --skip '$(call any_of,$(SAFE_SUITES))' || $(SHOW_REPORTS)
+
+# What stages of the gate need, except for what shares a build with `make build` or `make release`. Continues after a failure, which
+# the stage reports when it builds again.
+ahead: deps
+	-LUPINE_TARGETS=LupineCommand $(SWIFT) build $(COMMAND_BUILD)
+	-$(TSAN) $(SWIFT) build --build-tests $(SANITIZED) $(TSAN_BUILD)
+	-$(ASAN) $(SWIFT) build --build-tests $(SANITIZED) $(ASAN_BUILD)
+	-SWIFT=$(SWIFT) Fuzz/run
 
 # The duration of fuzz and soak in seconds.
 TIME ?= 60
