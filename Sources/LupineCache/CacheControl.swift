@@ -67,6 +67,11 @@ package struct CacheControl: Sendable, Hashable {
   /// Parses the Cache-Control directives of a request. If the request has no Cache-Control, `Pragma: no-cache` means `no-cache`
   /// (RFC 7234 §5.4). RFC 9111 §5.4 deprecates Pragma, but doesn't forbid this.
   package init(request fields: Fields) {
+    // Most requests have neither field.
+    guard fields.haveCacheDirectives else {
+      self.init(Fields())
+      return
+    }
     self.init(fields)
     guard !fields.contains("Cache-Control") else { return }
     for position in fields.indices where fields.isNamed("pragma", at: position) {

@@ -122,8 +122,10 @@ private struct CacheChoice {
 
   /// Returns whether the stored response may be served without validation, and the reason.
   private func usability(of response: StoredResponse) -> Usability {
-    let staleness = response.staleness(now: now)
-    let isFresh = response.isFresh(now: now)
+    let age = response.currentAge(now: now)
+    let staleness = age - response.lifetime.seconds
+    // response_is_fresh = (freshness_lifetime > current_age)
+    let isFresh = staleness < 0
     if request.policy == .storedElseLoad || request.policy == .storedOnly {
       // An error whose lifetime is only estimated must not answer requests of this policy forever.
       let isEstimate = if case .heuristic = response.lifetime { true } else { false }
@@ -138,12 +140,12 @@ private struct CacheChoice {
     if request.policy == .validate, !(isFresh && isImmutable) { return .unusable(.policy) }
     if directives.noCache != .absent { return .unusable(.requestDirective) }
     switch directives.maxAge {
-    case .valid(let seconds) where response.currentAge(now: now) <= seconds: break
+    case .valid(let seconds) where age <= seconds: break
     case .absent: break
     case .valid, .invalid: return .unusable(.requestDirective)
     }
     switch directives.minFresh {
-    case .valid(let seconds) where response.lifetime.seconds >= response.currentAge(now: now) + seconds: break
+    case .valid(let seconds) where response.lifetime.seconds >= age + seconds: break
     case .absent: break
     case .valid, .invalid: return .unusable(.requestDirective)
     }
@@ -253,6 +255,6 @@ extension CacheRequest {
   /// Returns the index of the stored response that this request selects, regardless of its freshness. Returns nil if it selects
   /// none (RFC 9111 §4, §4.1).
   package func selection(among stored: [StoredResponse]) -> Int? {
-    stored.preferred(among: stored.indices.filter { stored[$0].isSelectable(for: self) })
+    stored.preferred(among: stored.indices.lazy.filter { stored[$0].isSelectable(for: self) })
   }
 }

@@ -71,7 +71,7 @@ extension StoredResponse {
     guard now >= times.response else { return CacheLimits.deltaSecondsMax }
     let apparentAge = max(0, times.response - date)
     let responseDelay = times.response - times.request
-    let correctedAgeValue = Self.ageValue(fields) + responseDelay
+    let correctedAgeValue = receivedAge + responseDelay
     let correctedInitialAge = max(apparentAge, correctedAgeValue)
     let residentTime = now - times.response
     return min(correctedInitialAge + residentTime, CacheLimits.deltaSecondsMax)
@@ -79,7 +79,7 @@ extension StoredResponse {
 
   /// Returns the age that the response had when it was sent, in seconds: the first member of the Age field, or 0 if the field is
   /// missing or invalid (RFC 9111 §5.1).
-  private static func ageValue(_ fields: Fields) -> Int64 {
+  static func ageValue(_ fields: Fields) -> Int64 {
     fields.valueBytes("Age").flatMap { FieldList.members(of: $0[...]).first }.flatMap(DeltaSeconds.value) ?? 0
   }
 

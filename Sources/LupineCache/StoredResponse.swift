@@ -35,6 +35,8 @@ package struct StoredResponse: Sendable, Equatable {
   package var cacheControl: CacheControl { head.cacheControl }
   /// The time in the stored response's Date field, in seconds since 1970.
   var date: Int64 { head.date }
+  /// The age in the stored response's Age field, in seconds, or 0 if the field is missing or invalid.
+  var receivedAge: Int64 { head.receivedAge }
   var entityTag: EntityTag? { head.entityTag }
   /// The time in the stored response's Last-Modified field, in seconds since 1970. Nil if the field is missing or invalid.
   var lastModified: Int64? { head.lastModified }
@@ -86,6 +88,7 @@ extension StoredResponse {
     let bodyForm: BodyForm
     let cacheControl: CacheControl
     let date: Int64
+    let receivedAge: Int64
     let entityTag: EntityTag?
     let lastModified: Int64?
     let lifetime: FreshnessLifetime
@@ -104,6 +107,7 @@ extension StoredResponse {
       let now = times.response
       cacheControl = CacheControl(fields)
       date = CacheDate.value(of: "date", in: fields, now: now) ?? now
+      receivedAge = StoredResponse.ageValue(fields)
       entityTag = EntityTag(fields)
       lastModified = CacheDate.value(of: "last-modified", in: fields, now: now)
       part = status == 206 ? StoredPart(fields) : nil
@@ -123,5 +127,5 @@ extension StoredResponse {
 
 extension [StoredResponse] {
   /// Returns the index of the stored response that the cache prefers among those at `indices`. Returns nil if there are no indices.
-  func preferred(among indices: [Int]) -> Int? { indices.max { self[$0].isPreceded(by: self[$1]) } }
+  func preferred(among indices: some Sequence<Int>) -> Int? { indices.max { self[$0].isPreceded(by: self[$1]) } }
 }

@@ -14,7 +14,8 @@
   /// A record that was removed from the index, and that the store must delete.
   @usableFromInline package typealias Dropped = (id: UInt64, record: Record)
 
-  @usableFromInline struct Entry: Sendable {
+  /// A record with its key. An object, so that a lookup doesn't copy either.
+  @usableFromInline final class Entry: Sendable {
     @usableFromInline let key: Key
     @usableFromInline let record: Record
 
@@ -41,7 +42,13 @@
 
   /// Returns the records of a key, in the order of insertion, without marking them as used.
   @inlinable package func records(for key: Key) -> [(id: UInt64, record: Record)] {
-    (identifiers[key] ?? []).compactMap { id in entries[id].map { (id, $0.record) } }
+    records(for: key) { (id: $0, record: $1) }
+  }
+
+  /// Returns the results of `transform` for the records of a key, like `records(for:)`.
+  @inlinable package func records<Result>(for key: Key, _ transform: (UInt64, Record) -> Result) -> [Result] {
+    guard let ids = identifiers[key] else { return [] }
+    return ids.compactMap { id in entries[id].map { transform(id, $0.record) } }
   }
 
   @inlinable package func hasRecords(for key: Key) -> Bool { identifiers[key] != nil }

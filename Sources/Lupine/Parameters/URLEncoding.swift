@@ -72,10 +72,11 @@ public struct URLEncoding: ParameterEncoding {
   /// An encoding that writes the form to the request's body, whatever the request's method.
   public static var httpBody: URLEncoding { URLEncoding(destination: .httpBody) }
 
-  /// The part of the request that receives the URL-encoded form. `.methodDependent` by default.
-  public let destination: Destination
+  // The largest property comes first, so that an `any ParameterEncoding` has room for all of them and needs no memory of its own.
   /// The format of the key under which each element of an array is written. `key[]=1` by default.
   public let arrayEncoding: ArrayEncoding
+  /// The part of the request that receives the URL-encoded form. `.methodDependent` by default.
+  public let destination: Destination
   /// The format of `Bool` values: `1` and `0` (the default), or `true` and `false`.
   public let boolEncoding: BoolEncoding
 

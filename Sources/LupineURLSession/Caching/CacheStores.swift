@@ -201,9 +201,9 @@ final class CacheStores: Sendable {
   // MARK: Lookup
 
   /// Returns the stored responses for the URI that are in memory.
-  func foundInMemory(_ key: CacheKey) -> [FoundResponse] {
-    memory.records(for: key).map {
-      FoundResponse(response: $0.record.response, body: .memory(id: $0.id, $0.record.content))
+  func foundInMemory(_ key: @autoclosure () -> CacheKey) -> [FoundResponse] {
+    memory.records(for: key()) { id, record in
+      FoundResponse(response: record.response, body: .memory(id: id, record.content))
     }
   }
 

@@ -50,8 +50,14 @@ final class MemoryStore: Sendable {
   /// The approximate memory that all records occupy, in bytes.
   var byteCount: Int { state.withLock { $0.index.byteCount } }
 
-  /// Returns the stored responses of a URI, in the order in which they were stored, with their identifiers.
-  func records(for key: CacheKey) -> [(id: UInt64, record: Record)] { state.withLock { $0.index.records(for: key) } }
+  /// Returns the results of `transform` for the stored responses of a URI, in the order in which they were stored, with their
+  /// identifiers.
+  func records<Result: Sendable>(
+    for key: @autoclosure () -> CacheKey, _ transform: (_ id: UInt64, Record) -> Result
+  ) -> [Result] {
+    // Usually nothing is stored, so that the key needn't be created and hashed.
+    state.withLock { $0.index.count > 0 ? $0.index.records(for: key(), transform) : [] }
+  }
 
   /// Returns whether a response of the URI is stored.
   func hasRecords(for key: @autoclosure () -> CacheKey) -> Bool {

@@ -98,18 +98,22 @@ final class SessionCache: Sendable {
     // A proof of Digest changes with each request, but its authentication has one realm, user name and password. Any other value
     // counts as a whole: the cache can't verify a proof that the caller has computed, so that nobody else may use its response. No
     // field value contains NUL.
-    let authorization = digest.map { "Digest\0\($0)" } ?? request.fields.first("Authorization")
-    let certificate = self.identity(of: request, identity).map { Data($0.certificateDER).base64EncodedString() }
+    // Read once, because each access to these properties has a price.
+    let (uri, fields) = (request.uri, request.fields)
+    let authorization = digest.map { "Digest\0\($0)" } ?? fields.first("Authorization")
+    let certificate = self.identity(of: request, at: uri, identity).map {
+      Data($0.certificateDER).base64EncodedString()
+    }
     let secrets =
       secretFields.isEmpty
-      ? [] : secretFields.sorted().flatMap { name in request.fields.all(name).map { "\(name): \($0)" } }
+      ? [] : secretFields.sorted().flatMap { name in fields.all(name).map { "\(name): \($0)" } }
     // Most requests have no credentials, so that nothing needs to be joined.
     let isAnonymous = authorization == nil && ownCookie == nil && certificate == nil && secrets.isEmpty
     let user = isAnonymous ? anonymousUser : Self.user(name, [authorization, ownCookie, certificate], secrets)
-    var cached = CacheRequest(method: request.method, uri: request.uri, fields: request.fields, session: user)
+    var cached = CacheRequest(method: request.method, uri: uri, fields: fields, session: user)
     if !request.body.isEmpty { cached.content = .present }
     cached.policy = CachePolicy(policy)
-    cached.isIsolated = isolates(request.uri)
+    cached.isIsolated = isolates(uri)
     if certificate != nil || !secrets.isEmpty { cached.otherCredentials = .presented }
     return cached
   }
@@ -120,15 +124,15 @@ final class SessionCache: Sendable {
 
   /// Returns the client certificate that the request's connection may present: the one chosen for the request's origin, or else the
   /// one in the request's TLS settings, or else the session's certificate, `identity`. Returns nil if there is none.
-  private func identity(of request: EngineRequest, _ identity: TLSIdentity?) -> TLSIdentity? {
+  private func identity(of request: EngineRequest, at uri: URI, _ identity: TLSIdentity?) -> TLSIdentity? {
     if let choice = request.identityChoice { return choice.identity }
-    guard request.presentsIdentity, request.uri.origin.scheme == .https else { return nil }
+    guard uri.origin.scheme == .https, request.presentsIdentity else { return nil }
     return request.connection?.tls.map(\.identity) ?? identity
   }
 
-  /// Returns the stored response in memory that may be served for the request without validation, or nil if there is none.
-  func responseInMemory(to request: CacheRequest) -> (ResponseHead, Data)? {
-    let found = stores.foundInMemory(request.uri.cacheKey)
+  /// Returns the response, among those stored in memory, that may be served for the request without validation, or nil if there is
+  /// none.
+  func response(to request: CacheRequest, amongStored found: [FoundResponse]) -> (ResponseHead, Data)? {
     guard !found.isEmpty,
       case .serve(let hit) = CacheDecision(request, stored: found.map(\.response), now: stores.now),
       case .memory(let id, let cached) = found[hit.index].body

@@ -166,10 +166,10 @@ final class TaskCache: Sendable {
     guard scope == .requests, !request.bypassesCaches else { return .send }
     let stores = stores
     let policy = policy ?? client.settings.cachePolicy
-    let isSafe = request.method == "GET" || request.method == "HEAD"
-    guard isSafe, request.body.isEmpty else {
+    let method = request.method
+    guard method == "GET" || method == "HEAD", request.body.isEmpty else {
       // The response to a POST may be the representation that answers later GET requests (RFC 9110 §9.3.3).
-      guard request.method == "POST" else { return .send }
+      guard method == "POST" else { return .send }
       var head = request
       // Only the head of the request matters for its response, and its body may be large.
       head.body = RequestBody()
@@ -178,7 +178,8 @@ final class TaskCache: Sendable {
     }
     // Cache-Control may demand a stored response (only-if-cached).
     let mayBeSent = policy != .returnCacheDataDontLoad && !request.fields.contains("Cache-Control")
-    guard !mayBeSent || stores.mayHaveResponses(of: request.uri.cacheKey) else {
+    let found = stores.foundInMemory(request.uri.cacheKey)
+    guard !mayBeSent || !found.isEmpty || stores.mayHaveFiles(of: request.uri.cacheKey) else {
       note(request, policy, digest, windowBytes)
       return .send
     }
@@ -187,7 +188,7 @@ final class TaskCache: Sendable {
     var cached = cacheRequest(request, policy, digest, from: urlRequest, client)
     cached.completedBytesMax = isStreamed ? Self.streamBytesCompletedMax : .max
     // A streamed body is delivered within the receive window.
-    if !isStreamed, let (head, body) = session.responseInMemory(to: cached) {
+    if !isStreamed, let (head, body) = session.response(to: cached, amongStored: found) {
       return .serve(head, body, requestedAt: start)
     }
     return .exchange(

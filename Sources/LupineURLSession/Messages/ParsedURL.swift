@@ -29,7 +29,7 @@ package final class ParsedURL: Sendable {
     let slot = slots[slotIndex(of: text)]
     if let kept = slot.latest, kept.text == text { return kept }
     let mayBeKept =
-      text.utf8.count <= textBytesMax && !text.utf8.contains { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "?") }
+      text.utf8.count <= textBytesMax && !text.containsByte { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "?") }
     guard mayBeKept, let url = URL(unambiguous: text), let uri = try? URI(url.absoluteString) else { return nil }
     let parsed = ParsedURL(text, url, uri)
     slot.replace(by: parsed)

@@ -14,9 +14,9 @@ extension URL {
 
   // [ scheme ":" ] "//" authority (RFC 3986 §3); the authority ends before the first "/", "?" or "#".
   private static func hasBackslashInAuthority(_ text: String) -> Bool {
-    let bytes = text.utf8
     // Nearly no URL contains a backslash.
-    guard bytes.contains(UInt8(ascii: "\\")) else { return false }
+    guard text.containsByte(where: { $0 == UInt8(ascii: "\\") }) else { return false }
+    let bytes = text.utf8
     let isDelimiter = { (byte: UInt8) in "/?#".utf8.contains(byte) }
     var rest = bytes[...]
     if let colon = rest.firstIndex(where: { $0 == UInt8(ascii: ":") || isDelimiter($0) }),
@@ -26,5 +26,14 @@ extension URL {
     }
     guard rest.starts(with: "//".utf8) else { return false }
     return rest.dropFirst(2).prefix { !isDelimiter($0) }.contains(UInt8(ascii: "\\"))
+  }
+}
+
+extension String {
+  /// Returns whether `isWanted` returns true for a byte of the text. A search of the view `utf8` takes several times as long.
+  func containsByte(where isWanted: (UInt8) -> Bool) -> Bool {
+    let bytes = utf8.span
+    for index in bytes.indices where isWanted(bytes[index]) { return true }
+    return false
   }
 }

@@ -26,7 +26,7 @@ extension EngineClient {
 
   /// Returns whether the response sets cookies and the session stores them.
   func wantsCookies(of head: ResponseHead) -> Bool {
-    settings.cookieStorage != nil && head.fields.indices.contains { head.fields.isNamed("set-cookie", at: $0) }
+    settings.cookieStorage != nil && head.fields.setCookies
   }
 
   /// Stores the cookies that the response sets. Passes each Set-Cookie line to the storage separately, because these lines can't be

@@ -21,8 +21,8 @@ extension URLSessionTask {
     let (session, own, kept) = mutableState.withLock { ($0.session, $0.options?.delegates, $0.sessionDelegates) }
     guard let session else { return nil }
     // Not with `delegates(of:_:)`, which would retain the delegates once more for each event.
-    if let own { return (session, own) }
-    return (session.owns(self) ? kept : session.delegates).map { (session, $0) }
+    guard let delegates = own ?? (session.owns(self) ? kept : session.delegates) else { return nil }
+    return (session, delegates)
   }
   /// Returns the delegates of the task's session. They are those that the task has kept if it is registered, because the session
   /// releases its delegate only when it has no tasks.

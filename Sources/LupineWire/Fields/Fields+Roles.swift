@@ -1,4 +1,5 @@
-// Fields+Roles: identifies the request fields on which the engine acts, and responses that a cache may reuse.
+// Fields+Roles: identifies the request fields on which the engine or a cache acts, and responses that set cookies or that a cache
+// may reuse.
 
 /// A request field that the engine interprets when it sends the request.
 package enum FieldRole: Sendable {
@@ -34,6 +35,20 @@ extension Fields {
       }
     }
   }
+
+  /// Whether the fields of a request have directives for caches, in Cache-Control or Pragma.
+  package var haveCacheDirectives: Bool {
+    lines.contains { line in
+      switch line.nameCount {
+      case 6: matches(line.name, "pragma")
+      case 13: matches(line.name, "cache-control")
+      default: false
+      }
+    }
+  }
+
+  /// Whether the fields of a response set cookies.
+  package var setCookies: Bool { lines.contains { $0.nameCount == 10 && matches($0.name, "set-cookie") } }
 
   /// Whether the fields could make a response reusable by a cache: they have a freshness lifetime or a validator. If not, a cache
   /// needs to parse neither dates nor directives.
