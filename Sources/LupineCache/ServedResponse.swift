@@ -17,8 +17,7 @@ package struct ServedResponse: Sendable, Equatable {
 
   /// Creates the response to serve from a stored response that needs no validation. Returns nil if only the origin can respond: the
   /// request is for several ranges, or for a range of a body that had a content coding and was stored decoded.
-  // The request is borrowed, because an initializer otherwise gets a copy.
-  init?(_ stored: borrowing StoredResponse, to request: borrowing CacheRequest, now: Int64) {
+  init?(_ stored: borrowing StoredResponse, to request: CacheRequest, now: Int64) {
     var fields = stored.fields
     // The fields that no-cache names can't be served without validation (RFC 9111 §5.2.2.4).
     if case .fields(let names) = stored.cacheControl.noCache { names.forEach { fields.remove($0) } }

@@ -68,15 +68,14 @@ import Testing
   @Test("a download that is cancelled at its first progress leaves resume data")
   func cancelAtProgress() async throws {
     try await withScripts([{ [resource, place] in try resource.answer($0, on: $1, .hold(at: place)) }]) { origin, _ in
-      try await withSession { session in
+      // The handler is set before the start, so that it is called even if the bytes arrive at once.
+      try await withSession(startRequestsImmediately: false) { session in
         let request = session.download(origin.url)
-        let stop = Task {
-          for await progress in request.downloadProgress() where progress.completedUnitCount > 0 {
-            request.cancel(producingResumeData: true)
-          }
+        request.downloadProgress { [weak request] progress in
+          if progress.completedUnitCount > 0 { request?.cancel(producingResumeData: true) }
         }
+        request.resume()
         let stopped = await request.serializingDownloadedFileURL().response
-        await stop.value
         #expect(stopped.resumeData != nil && stopped.error?.isExplicitlyCancelledError == true)
         try FileManager.default.removeItem(atPath: #require(stopped.leftPath))
       }
