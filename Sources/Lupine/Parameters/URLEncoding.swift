@@ -72,7 +72,8 @@ public struct URLEncoding: ParameterEncoding {
   /// An encoding that writes the form to the request's body, whatever the request's method.
   public static var httpBody: URLEncoding { URLEncoding(destination: .httpBody) }
 
-  // The largest property comes first, so that an `any ParameterEncoding` has room for all of them and needs no memory of its own.
+  // The largest property comes first. In another order, the encoding has one byte too many to be stored inside an
+  // `any ParameterEncoding`, and each request would allocate memory for it.
   /// The format of the key under which each element of an array is written. `key[]=1` by default.
   public let arrayEncoding: ArrayEncoding
   /// The part of the request that receives the URL-encoded form. `.methodDependent` by default.

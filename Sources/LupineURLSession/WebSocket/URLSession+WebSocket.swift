@@ -81,8 +81,8 @@ extension URLSession {
     add(URLSessionWebSocketTask(self, request, subprotocols: subprotocols, identifier: nextTaskIdentifier()))
   }
 
-  /// The transfers of WebSocket tasks, which process the opening handshake and the end on a queue of their own. A connection therefore
-  /// opens even if the delegate queue is busy. The loop processes the frames.
+  /// The transfers of WebSocket tasks. They process the opening handshake and the end of a connection on a queue of their own, so that
+  /// a connection opens even if the delegate queue is busy. The loop processes the frames.
   var webSocketTransfers: ReadyTransfers {
     mutableState.withLock { state in
       if let transfers = state.webSocketTransfers { return transfers }
