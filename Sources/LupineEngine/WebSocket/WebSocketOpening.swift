@@ -24,12 +24,7 @@ package struct WebSocketOpening: Sendable {
   package func prepare(_ request: inout EngineRequest, for channel: WebSocketChannel) {
     for name in Self.fieldNames { request.fields.remove(name) }
     for (name, value) in handshake.fields { request.fields.append(name: name, value: value) }
-    request.body = RequestBody.begun(
-      isReplayable: true,
-      by: { [weak channel] writer in
-        guard let channel else { return writer.end() }
-        channel.attach(writer)
-      })
+    request.body = RequestBody.begun(isReplayable: true, by: { channel.attach($0) })
     request.bodyCoding = nil
     request.decodesContent = false
     request.webSocket = channel
