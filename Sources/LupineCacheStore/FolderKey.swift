@@ -16,8 +16,12 @@ package struct FolderKey: Sendable {
   let hash: SipHash
 
   private init(_ bytes: [UInt8]) {
-    let words = [0, 8].map { start in (0..<8).reduce(UInt64(0)) { $0 | UInt64(bytes[start + $1]) << UInt64(8 * $1) } }
-    hash = SipHash(words[0], words[1])
+    hash = SipHash(FolderKey.word(bytes[..<8]), FolderKey.word(bytes[8...]))
+  }
+
+  /// Returns the number with the given bytes, the first of which is the least significant.
+  private static func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    bytes.reversed().reduce(0) { word, byte in word << 8 | UInt64(byte) }
   }
 
   /// The maximum number of attempts to read or create the key: 4. Another attempt is necessary if another process creates the key at

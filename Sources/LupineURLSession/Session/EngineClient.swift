@@ -375,8 +375,9 @@ extension Duration {
   /// Converts a timeout in seconds to a duration of at most 100 years. Returns nil, which means no limit, unless the timeout is
   /// finite and positive.
   fileprivate init?(timeout seconds: TimeInterval) {
-    // The limit of 100 years is far below the maximum of the clock.
+    // 100 years, which is far below the maximum of the clock.
+    let limit: TimeInterval = 100 * 365 * 24 * 60 * 60
     guard seconds > 0, seconds.isFinite else { return nil }
-    self = .seconds(min(seconds, 100 * 365 * 24 * 60 * 60))
+    self = .seconds(min(seconds, limit))
   }
 }
