@@ -82,7 +82,7 @@ final class BackgroundJob: Sendable {
   ) -> BackgroundJob {
     do throws(URLError) {
       let store = try background.store.get()
-      guard let url = request.url else { throw noURL }
+      guard let url = request.url else { throw URLError(.unsupportedURL, "The request has no URL. Set one.") }
       guard !LocalContent.serves(url) else { throw BackgroundRefusal.localURL.error }
       guard request.lupine.isRecordable else { throw BackgroundRefusal.connectionSettings.error }
       let isSecret = background.options.settings.recordsCredentials ? nil : background.redirectRule.isBoundToOrigin
@@ -97,10 +97,6 @@ final class BackgroundJob: Sendable {
     } catch {
       return BackgroundJob(background, failing: error)
     }
-  }
-
-  private static var noURL: URLError {
-    URLError(.unsupportedURL, userInfo: [NSLocalizedDescriptionKey: "The request has no URL. Set one."])
   }
 
   var request: URLRequest? { state.withLock { $0.request } }

@@ -69,7 +69,7 @@ package final class BodyStream: Hashable, @unchecked Sendable {
       case .notOpen: self.stream.open()
       case .open where self.readingCount == 1: break
       case .error: throw BodyStreamFailure(self.stream, at: 0)
-      default: throw URLError(.requestBodyStreamExhausted, userInfo: [NSLocalizedDescriptionKey: Self.exhausted])
+      default: throw URLError(.requestBodyStreamExhausted, Self.exhausted)
       }
       return Reading(number: self.readingCount)
     }

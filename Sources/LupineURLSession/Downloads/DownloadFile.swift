@@ -196,9 +196,7 @@ final class DownloadFile: Sendable {
       \(source.map(ReadableText.url) ?? url.path): The file has \(byteCount) bytes, but the server announced \
       \(byteCountDue). Download it from the start.
       """
-    var info: [String: Any] = [NSLocalizedDescriptionKey: description]
-    if let source { info[NSURLErrorFailingURLErrorKey] = source }
-    return fail(URLError(.badServerResponse, userInfo: info))
+    return fail(URLError(.badServerResponse, description, url: source))
   }
 
   private func fail(_ code: URLError.Code, _ action: DownloadFileFailure.Action, _ error: SystemError) -> URLError {

@@ -126,6 +126,6 @@ extension URLError {
       The resume data (\(byteCount) bytes) can't be read: it is damaged, or wasn't created by this library. \
       Download the file from the start.
       """
-    return URLError(.unsupportedURL, userInfo: [NSLocalizedDescriptionKey: description])
+    return URLError(.unsupportedURL, description)
   }
 }

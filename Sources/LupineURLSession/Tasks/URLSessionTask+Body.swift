@@ -77,8 +77,9 @@ extension URLSessionTask {
   }
 
   private static var noStream: URLError {
-    let text = "The body must be read again, but the delegate returned no stream. Return one, or send data or a file."
-    return URLError(.requestBodyStreamExhausted, userInfo: [NSLocalizedDescriptionKey: text])
+    URLError(
+      .requestBodyStreamExhausted,
+      "The body must be read again, but the delegate returned no stream. Return one, or send data or a file.")
   }
 }
 

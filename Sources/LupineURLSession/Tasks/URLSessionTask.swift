@@ -219,12 +219,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     do {
       guard let request = try request.get() else { throw URLError(.unsupportedURL) }
       guard session.owns(self) else {
-        throw URLError(
-          .cancelled,
-          userInfo: [
-            NSLocalizedDescriptionKey: "The session was invalidated before the task was created. Create a new session."
-          ]
-        )
+        throw URLError(.cancelled, "The session was invalidated before the task was created. Create a new session.")
       }
       let transfer = try makeTaskTransfer(request, in: session)
       let (isStarting, suspension) = mutableState.withLock { state -> (Bool, Int?) in
