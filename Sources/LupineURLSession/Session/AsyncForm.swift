@@ -1,7 +1,6 @@
 // AsyncForm: calls the async forms of delegate methods, and remembers which classes of delegates lack them.
 
 import Foundation
-import LupineEngine
 import Synchronization
 
 /// A method of the delegate protocols that a delegate can implement in two forms: with a completion handler, or as an async method.
@@ -83,12 +82,4 @@ extension URLSession.Delegates {
   func lacks(_ form: AsyncForm) -> Bool { missingForms.load(ordering: .relaxed) & form.bit != 0 }
 
   fileprivate func noteMissing(_ form: AsyncForm) { missingForms.bitwiseOr(form.bit, ordering: .relaxed) }
-}
-
-/// Calls `ask` with a completion handler, and returns the first value that the handler receives.
-package func firstAnswer<Answer: Sendable>(_ ask: (@escaping @Sendable (Answer) -> Void) -> Void) async -> Answer {
-  await firstValue { completion in
-    let isFirst = Atomic(true)
-    ask { answer in if isFirst.exchange(false, ordering: .relaxed) { completion(answer) } }
-  }
 }
