@@ -161,9 +161,11 @@ final class BackgroundJob: Sendable {
 
   // MARK: Attempts
 
-  /// Sends the task's request. If the task's record on disk omits credentials, first asks the delegate to add them.
-  func start(_ task: any BackgroundTask, in session: URLSession) {
+  /// Sends the task's request, or the request that the delegate has returned in its place. If the task's record on disk omits
+  /// credentials, first asks the delegate to add them.
+  func start(_ task: any BackgroundTask, with replacement: URLRequest? = nil, in session: URLSession) {
     let (request, needsCredentials, error) = state.withLock { state in
+      if let replacement { (state.request, state.needsCredentials) = (replacement, false) }
       defer { state.needsCredentials = false }
       return (state.request, state.needsCredentials, state.error)
     }
@@ -172,21 +174,10 @@ final class BackgroundJob: Sendable {
     limitTime(of: task)
     guard needsCredentials else { return task.send(request, in: session) }
     session.delivery.perform {
-      guard let delegate = task.delegates?.task else { return task.send(request, in: session) }
-      delegate.urlSession(session, task: task, willBeginDelayedRequest: request) { disposition, new in
-        switch disposition {
-        case .continueLoading: task.send(request, in: session)
-        case .useNewRequest: self.start(task, with: new ?? request, in: session)
-        case .cancel: task.cancel()
-        }
+      task.askDelegate(beforeSending: request, in: session) { new in
+        if let new { self.start(task, with: new, in: session) } else { task.send(request, in: session) }
       }
     }
-  }
-
-  /// Sends the request that the delegate has returned in place of the task's request.
-  func start(_ task: any BackgroundTask, with request: URLRequest, in session: URLSession) {
-    state.withLock { ($0.request, $0.needsCredentials) = (request, false) }
-    start(task, in: session)
   }
 
   /// Returns the delay before the task's next attempt, after an attempt has failed with `error`. Returns nil if the task must not

@@ -143,11 +143,9 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
 
   // MARK: Life
 
-  override func start(in session: URLSession) {
+  override func start(with replacement: URLRequest?, in session: URLSession) {
     begin(session, connection?.map { $0.currentRequest } ?? .success(nil))
   }
-
-  override func start(with request: URLRequest, in session: URLSession) { start(in: session) }
 
   override func makeTaskTransfer(_ request: URLRequest, in session: URLSession) throws -> any TaskTransfer {
     guard let usable else { throw unusable }

@@ -147,8 +147,8 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
   override var deliversOnDelegateQueue: Bool { false }
 
-  override func start(in session: URLSession) {
-    guard isResuming else { return super.start(in: session) }
+  override func start(with replacement: URLRequest?, in session: URLSession) {
+    guard isResuming, replacement == nil else { return super.start(with: replacement, in: session) }
     if let error = counts.withLock({ $0.resumeDataError }) { return begin(session, .failure(error)) }
     delivery(of: session).perform {
       self.begin(
@@ -161,7 +161,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
   override var decidesOnResponse: Bool { true }
 
-  override func receive(_ response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
+  override func transfer(didReceive response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
     do throws(URLError) {
       let (decision, byteCount) = try writer.withLock { writer throws(URLError) in
         (try writer.begin(response), Int64(clamping: writer.byteCount))

@@ -279,7 +279,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
 
   override var decidesOnResponse: Bool { true }
 
-  override func receive(_ response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
+  override func transfer(didReceive response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
     answer(receive(handshake: response as? HTTPURLResponse))
   }
 
