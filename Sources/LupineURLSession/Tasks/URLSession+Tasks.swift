@@ -48,7 +48,7 @@ extension URLSession {
 
   func makeDownload(_ request: URLRequest) -> URLSessionDownloadTask {
     if let background { return makeBackgroundDownload(background, request) }
-    return add(URLSessionDownloadTask(self, request: request, identifier: nextTaskIdentifier()))
+    return add(URLSessionDownloadTask(self, request, identifier: nextTaskIdentifier()))
   }
 
   func makeDownload(resuming resumeData: Data) -> URLSessionDownloadTask {

@@ -66,7 +66,8 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     _ session: URLSession, _ delegate: any URLSessionDataDelegate, _ response: URLResponse,
     answer: @escaping @Sendable (Bool) -> Void
   ) {
-    let download = URLSessionDownloadTask(session, continuing: self)
+    // It replaces this task, and writes its file on the queue on which this task receives the body, the delegate queue.
+    let download = URLSessionDownloadTask(session, firstRequest, identifier: number)
     guard handOver(to: download, in: session) else { return }
     session.delivery.perform(.immediate) {
       delegate.urlSession(session, dataTask: self, didBecome: download)
