@@ -36,20 +36,21 @@ enum AsyncForm: UInt8 {
   }
 
   /// Calls `delegate`'s async form with `ask`, in a Swift task that begins on the caller's thread. Passes the answer to
-  /// `completion`, or nil if the delegate doesn't implement the form.
+  /// `completion`, or calls `passOn` if the delegate doesn't implement the form.
   func call<Answer: Sendable>(
-    of delegate: any URLSessionDelegate, _ ask: @escaping @Sendable () async -> Answer,
-    completion: @escaping @Sendable (Answer?) -> Void
+    of delegate: any URLSessionDelegate, orElse passOn: @escaping @Sendable () -> Void,
+    completion: @escaping @Sendable (Answer) -> Void, _ ask: @escaping @Sendable () async -> Answer
   ) {
     Task.immediate {
       let call = Call(self, of: delegate)
       let answer = await Self.$call.withValue(call) { await ask() }
-      completion(call.hasReachedDefault.load(ordering: .relaxed) ? nil : answer)
+      if call.hasReachedDefault.load(ordering: .relaxed) { passOn() } else { completion(answer) }
     }
   }
 
-  /// Returns whether the async form's default implementation, which calls this method, runs because of `call(of:_:completion:)`. In
-  /// that case the answer of the default implementation is ignored, and the delegate's class has neither form.
+  /// Returns whether the async form's default implementation, which calls this method, runs because of
+  /// `call(of:orElse:completion:_:)`. In that case the answer of the default implementation is ignored, and the delegate's class
+  /// has neither form.
   ///
   /// Otherwise the program has called the async form. `delegate` may then implement the completion form.
   func reachesDefault(of delegate: any URLSessionDelegate, in session: URLSession) -> Bool {
