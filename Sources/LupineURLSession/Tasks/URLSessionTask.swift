@@ -325,7 +325,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   ///
   /// The progress is indeterminate until the lengths of both bodies are known. Canceling, pausing or resuming the progress
   /// cancels, suspends or resumes the task. The progress is updated on the delegate queue.
-  open var progress: Progress { makeProgress().progress }
+  open var progress: Progress { makeProgress() }
 
   /// Returns the task itself, because a task can't be copied.
   open func copy(with zone: NSZone? = nil) -> Any { self }
