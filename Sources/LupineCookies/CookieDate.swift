@@ -2,6 +2,7 @@
 // Unlike in an HTTP-date, the parts may come in any order, except that the day precedes the year.
 
 import Foundation
+import LupineWire
 
 /// Parses the dates in the Expires attributes of Set-Cookie lines.
 enum CookieDate {
@@ -52,11 +53,11 @@ private struct Parts {
     case 0...69: year += 2000
     default: break
     }
-    guard year >= 1601, day >= 1, day <= Self.length(ofMonth: month, year), time.hour <= 23, time.minute <= 59,
-      time.second <= 59
+    guard year >= 1601, time.second <= 59,
+      let date = CalendarTime(
+        year: year, month: month, day: day, hour: time.hour, minute: time.minute, second: time.second)
     else { return nil }
-    let days = Self.daysSince1970(year, month, day)
-    return Date(timeIntervalSince1970: Double(days * 86_400 + time.hour * 3600 + time.minute * 60 + time.second))
+    return Date(timeIntervalSince1970: Double(date.secondsSince1970))
   }
 
   // hms-time [ non-digit *OCTET ]; hms-time = time-field ":" time-field ":" time-field; time-field = 1*2DIGIT
@@ -88,21 +89,4 @@ private struct Parts {
   ]
 
   private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
-
-  private static func length(ofMonth month: Int, _ year: Int) -> Int {
-    switch month {
-    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-    case 4, 6, 9, 11: 30
-    default: 31
-    }
-  }
-
-  /// Returns the number of days from 1970-01-01 to a date of the Gregorian calendar. The calculation uses years that begin in
-  /// March, so that the leap day is the last day of a year.
-  private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let year = month <= 2 ? year - 1 : year
-    let monthsSinceMarch = (month + 9) % 12
-    let dayOfYear = (153 * monthsSinceMarch + 2) / 5 + day - 1
-    return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
-  }
 }

@@ -133,10 +133,7 @@ private struct Properties {
 extension Cookie {
   /// Creates a cookie from an application's properties, or returns nil if ``HTTPCookie/init(properties:)`` refuses them.
   init?(properties: [HTTPCookiePropertyKey: Any]) {
-    self.init(Properties(values: properties))
-  }
-
-  private init?(_ properties: Properties) {
+    let properties = Properties(values: properties)
     guard let name = properties.text(.name).map({ Array($0.utf8) }), let path = properties.text(.path),
       let value = properties.text(.value).map({ Array($0.utf8) }),
       let domain = properties.text(.domain) ?? properties.url(.originURL).flatMap(CookieSource.init)?.host

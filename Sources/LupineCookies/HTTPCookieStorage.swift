@@ -146,15 +146,11 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
   package final func store(
     _ lines: [[UInt8]], from source: CookieSource, at url: @autoclosure () -> URL?, mainDocument: URL?
   ) {
-    if isSubclass {
-      let now = now()
-      let cookies = lines.compactMap { line in try? Cookie(SetCookie(line), from: source, now: now) }
-      return setCookies(cookies.map(HTTPCookie.init), for: url(), mainDocumentURL: mainDocument)
-    }
-    guard cookieAcceptPolicy.accepts(source, mainDocument: mainDocument) else { return }
+    guard isSubclass || cookieAcceptPolicy.accepts(source, mainDocument: mainDocument) else { return }
     let now = now()
     // Done outside the lock, because this may read the list of public suffixes from a file.
     let cookies = lines.compactMap { line in try? Cookie(SetCookie(line), from: source, now: now) }
+    if isSubclass { return setCookies(cookies.map(HTTPCookie.init), for: url(), mainDocumentURL: mainDocument) }
     store(cookies, isSecure: source.isSecure)
   }
 

@@ -3,7 +3,7 @@
 internal import LupineRecords
 
 /// The rarely used options of a background task's request. A property is nil if the caller has never set the option.
-package struct TransferOptions: Sendable, Equatable {
+package struct TransferOptions: Sendable, Equatable, Codable {
   package var allowsCellularAccess: Bool?
   package var allowsExpensiveNetworkAccess: Bool?
   package var allowsConstrainedNetworkAccess: Bool?
@@ -15,6 +15,16 @@ package struct TransferOptions: Sendable, Equatable {
   /// The request's time limits in nanoseconds, in the order of the engine's phases, with the total limit last. An element is nil if
   /// the caller has turned this limit off.
   package var timeLimits: [Int64?]?
+
+  /// The keys of the options in resume data, which must not change.
+  private enum CodingKeys: String, CodingKey {
+    case allowsCellularAccess = "cellular"
+    case allowsExpensiveNetworkAccess = "expensive"
+    case allowsConstrainedNetworkAccess = "constrained"
+    case usesPipelining = "pipelining"
+    case networkServiceType = "serviceType"
+    case bodyBytesMax, priority, timeLimits
+  }
 
   package init() {}
 

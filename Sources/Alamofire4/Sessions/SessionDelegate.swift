@@ -148,16 +148,8 @@ open class SessionDelegate: SessionDelegateClosures, URLSessionDataDelegate, URL
     request.runValidations()
     let error = request.taskDelegate.error ?? error?.withoutTrustRefusal
     guard let error, let manager, let retrier = manager.retrier else { return complete(session, task, with: error) }
-    let retryQueue = manager.retryQueue
-    retrier.should(manager, retry: request, with: error) { [weak self, weak manager] shouldRetry, delay in
-      guard shouldRetry else {
-        self?.complete(session, task, with: error)
-        return
-      }
-      retryQueue.perform(after: delay) {
-        if manager?.retry(request) == true { return }
-        self?.complete(session, task, with: error)
-      }
+    manager.ask(retrier, toRetry: request, after: error) { [weak self] in
+      self?.complete(session, task, with: error)
     }
   }
 
@@ -324,16 +316,8 @@ extension SessionDelegate: SelectiveTrustDelegate {
 extension SessionDelegate: LateRetrying {
   func retry(_ request: Request, after error: any Error) {
     guard let manager, let retrier = manager.retrier else { return }
-    let (queue, retryQueue) = (request.taskDelegate.queue, manager.retryQueue)
+    let queue = request.taskDelegate.queue
     queue.isSuspended = true
-    retrier.should(manager, retry: request, with: error) { [weak manager] shouldRetry, delay in
-      guard shouldRetry else {
-        queue.isSuspended = false
-        return
-      }
-      retryQueue.perform(after: delay) {
-        if manager?.retry(request) != true { queue.isSuspended = false }
-      }
-    }
+    manager.ask(retrier, toRetry: request, after: error) { queue.isSuspended = false }
   }
 }

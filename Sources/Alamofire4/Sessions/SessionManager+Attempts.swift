@@ -101,12 +101,20 @@ extension SessionManager {
   /// Lets the retrier decide whether to retry a request after its adapter has thrown an error.
   private func allow(_ retrier: any RequestRetrier, toRetry request: Request, after error: any Error) {
     retryQueue.perform { [self] in
-      retrier.should(self, retry: request, with: error) { [weak self, retryQueue] shouldRetry, delay in
-        retryQueue.perform(after: shouldRetry ? delay : 0) {
-          if shouldRetry, self?.retry(request) == true { return }
-          if self?.startRequestsImmediately != false { request.resume() }
-        }
+      ask(retrier, toRetry: request, after: error) { [weak self, retryQueue] in
+        retryQueue.perform { if self?.startRequestsImmediately != false { request.resume() } }
       }
+    }
+  }
+
+  /// Asks the retrier whether to retry a failed request, and retries the request after the retrier's delay. Calls `giveUp` if the
+  /// request isn't retried.
+  func ask(
+    _ retrier: any RequestRetrier, toRetry request: Request, after error: any Error, orElse giveUp: @escaping () -> Void
+  ) {
+    retrier.should(self, retry: request, with: error) { [weak self, retryQueue] shouldRetry, delay in
+      guard shouldRetry else { return giveUp() }
+      retryQueue.perform(after: delay) { if self?.retry(request) != true { giveUp() } }
     }
   }
 

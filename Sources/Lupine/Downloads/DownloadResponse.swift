@@ -103,11 +103,7 @@ extension DownloadResponse: Sendable where Success: Sendable {}
 
 extension DownloadResponse where Failure == AFError {
   /// Returns a copy of this response whose result is the failure `error`.
-  func failing(with error: AFError) -> Self {
-    DownloadResponse(
-      request: request, response: response, fileURL: fileURL, resumeData: resumeData, metrics: metrics,
-      serializationDuration: serializationDuration, result: .failure(error))
-  }
+  func failing(with error: AFError) -> Self { replacingResult(with: .failure(error)) }
 }
 
 extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertible {
@@ -117,21 +113,7 @@ extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertibl
   /// A textual description of the request, the response, the file, the resume data, the durations and the result, on separate
   /// lines.
   public var debugDescription: String {
-    var lines: [String] = []
-    if let request {
-      lines.append("request: \(ReadableText.request(request))")
-      lines += ReadableText.fields(request.headers)
-      lines.append("request body: \(ReadableText.body(request.httpBody, request.headers))")
-    } else {
-      lines.append("request: none")
-    }
-    if let response {
-      lines.append("response: \(response.statusCode)")
-      if let advice = response.authenticationAdvice { lines.append("authentication: \(ReadableText.lines(advice))") }
-      lines += ReadableText.fields(response.headers.sorted())
-    } else {
-      lines.append("response: none")
-    }
+    var lines = ReadableText.lines(of: request) + ReadableText.lines(of: response)
     lines.append("file: \(fileURL?.path ?? "none")")
     lines.append("resume data: \(resumeData.map { "\($0.count) bytes" } ?? "none")")
     if let duration = metrics?.taskInterval.duration { lines.append("network: \(duration) s") }

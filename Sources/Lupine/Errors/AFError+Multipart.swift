@@ -104,18 +104,6 @@ extension AFError.MultipartEncodingFailureReason {
     }
   }
 
-  var underlyingError: (any Error)? {
-    switch self {
-    case .bodyPartFileNotReachableWithError(_, let error), .bodyPartFileSizeQueryFailedWithError(_, let error),
-      .outputStreamWriteFailed(let error), .inputStreamReadFailed(let error):
-      error
-    case .bodyPartURLInvalid, .bodyPartFilenameInvalid, .bodyPartFileNotReachable, .bodyPartFileIsDirectory,
-      .bodyPartFileSizeNotAvailable, .bodyPartInputStreamCreationFailed, .outputStreamCreationFailed,
-      .outputStreamFileAlreadyExists, .outputStreamURLInvalid:
-      nil
-    }
-  }
-
   var url: URL? {
     switch self {
     case .bodyPartURLInvalid(let url), .bodyPartFilenameInvalid(let url), .bodyPartFileNotReachable(let url),

@@ -112,16 +112,26 @@ extension AFError {
   public var underlyingError: (any Error)? {
     switch self {
     case .createUploadableFailed(let error), .createURLRequestFailed(let error), .requestAdaptationFailed(let error),
-      .requestRetryFailed(let error, _), .downloadedFileMoveFailed(let error, _, _), .sessionTaskFailed(let error):
+      .requestRetryFailed(let error, _), .downloadedFileMoveFailed(let error, _, _), .sessionTaskFailed(let error),
+      .multipartEncodingFailed(.bodyPartFileNotReachableWithError(_, let error)),
+      .multipartEncodingFailed(.bodyPartFileSizeQueryFailedWithError(_, let error)),
+      .multipartEncodingFailed(.outputStreamWriteFailed(let error)),
+      .multipartEncodingFailed(.inputStreamReadFailed(let error)),
+      .parameterEncoderFailed(.encoderFailed(let error)),
+      .parameterEncodingFailed(.jsonEncodingFailed(let error)),
+      .parameterEncodingFailed(.customEncodingFailed(let error)),
+      .responseSerializationFailed(.jsonSerializationFailed(let error)),
+      .responseSerializationFailed(.decodingFailed(let error)),
+      .responseSerializationFailed(.customSerializationFailed(let error)),
+      .responseValidationFailed(.customValidationFailed(let error)),
+      .serverTrustEvaluationFailed(.customEvaluationFailed(let error)):
       error
-    case .sessionInvalidated(let error): error
-    case .multipartEncodingFailed(let reason): reason.underlyingError
-    case .parameterEncoderFailed(let reason): reason.underlyingError
-    case .parameterEncodingFailed(let reason): reason.underlyingError
-    case .responseSerializationFailed(let reason): reason.underlyingError
-    case .responseValidationFailed(let reason): reason.underlyingError
-    case .serverTrustEvaluationFailed(let reason): reason.underlyingError
-    case .explicitlyCancelled, .invalidURL, .sessionDeinitialized, .urlRequestValidationFailed: nil
+    case .sessionInvalidated(let error), .serverTrustEvaluationFailed(.trustEvaluationFailed(let error)): error
+    case .serverTrustEvaluationFailed(.revocationCheckFailed(let output, _)): output.trust.revocationFailure
+    case .explicitlyCancelled, .invalidURL, .multipartEncodingFailed, .parameterEncoderFailed, .parameterEncodingFailed,
+      .responseSerializationFailed, .responseValidationFailed, .serverTrustEvaluationFailed, .sessionDeinitialized,
+      .urlRequestValidationFailed:
+      nil
     }
   }
 
@@ -155,37 +165,5 @@ extension AFError {
   public var failedStringEncoding: String.Encoding? {
     guard case .responseSerializationFailed(.stringSerializationFailed(let encoding)) = self else { return nil }
     return encoding
-  }
-}
-
-extension AFError.ParameterEncoderFailureReason {
-  fileprivate var underlyingError: (any Error)? {
-    if case .encoderFailed(let error) = self { error } else { nil }
-  }
-}
-
-extension AFError.ParameterEncodingFailureReason {
-  fileprivate var underlyingError: (any Error)? {
-    switch self {
-    case .jsonEncodingFailed(let error), .customEncodingFailed(let error): error
-    case .missingURL: nil
-    }
-  }
-}
-
-extension AFError.ResponseValidationFailureReason {
-  fileprivate var underlyingError: (any Error)? {
-    if case .customValidationFailed(let error) = self { error } else { nil }
-  }
-}
-
-extension AFError.ResponseSerializationFailureReason {
-  fileprivate var underlyingError: (any Error)? {
-    switch self {
-    case .jsonSerializationFailed(let error), .decodingFailed(let error), .customSerializationFailed(let error): error
-    case .inputDataNilOrZeroLength, .inputFileNil, .inputFileReadFailed, .stringSerializationFailed,
-      .invalidEmptyResponse:
-      nil
-    }
   }
 }

@@ -83,15 +83,4 @@ extension AFError.ServerTrustFailureReason {
         remedy: "Inspect the server's certificates with openssl s_client -showcerts.")
     }
   }
-
-  var underlyingError: (any Error)? {
-    switch self {
-    case .trustEvaluationFailed(let error): error
-    case .customEvaluationFailed(let error): error
-    case .revocationCheckFailed(let output, _): output.trust.revocationFailure
-    case .noRequiredEvaluator, .noCertificatesFound, .noPublicKeysFound, .certificatePinningFailed,
-      .publicKeyPinningFailed, .revocationPolicyCreationFailed:
-      nil
-    }
-  }
 }

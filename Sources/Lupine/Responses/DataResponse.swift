@@ -97,11 +97,7 @@ extension DataResponse: Sendable where Success: Sendable {}
 
 extension DataResponse where Failure == AFError {
   /// Returns a copy of this response whose result is the failure `error`.
-  func failing(with error: AFError) -> Self {
-    DataResponse(
-      request: request, response: response, data: data, metrics: metrics, serializationDuration: serializationDuration,
-      result: .failure(error))
-  }
+  func failing(with error: AFError) -> Self { replacingResult(with: .failure(error)) }
 }
 
 extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
@@ -110,22 +106,8 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
 
   /// A textual description of the request, the response, their bodies, the durations and the result, on separate lines.
   public var debugDescription: String {
-    var lines: [String] = []
-    if let request {
-      lines.append("request: \(ReadableText.request(request))")
-      lines += ReadableText.fields(request.headers)
-      lines.append("request body: \(ReadableText.body(request.httpBody, request.headers))")
-    } else {
-      lines.append("request: none")
-    }
-    if let response {
-      lines.append("response: \(response.statusCode)")
-      if let advice = response.authenticationAdvice { lines.append("authentication: \(ReadableText.lines(advice))") }
-      lines += ReadableText.fields(response.headers.sorted())
-      lines.append("response body: \(ReadableText.body(data, response.headers))")
-    } else {
-      lines.append("response: none")
-    }
+    var lines = ReadableText.lines(of: request) + ReadableText.lines(of: response)
+    if let response { lines.append("response body: \(ReadableText.body(data, response.headers))") }
     if let duration = metrics?.taskInterval.duration { lines.append("network: \(duration) s") }
     lines.append("serialization: \(serializationDuration) s")
     lines.append("result: \(description)")

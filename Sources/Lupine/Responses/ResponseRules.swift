@@ -20,14 +20,7 @@ package enum ResponseRules {
   static func validate(
     contentType: @autoclosure () -> String?, of data: Data?, in acceptable: @autoclosure () -> [String]
   ) -> Result<Void, any Error> {
-    validate(contentType: contentType(), ofBody: data?.isEmpty == false, in: acceptable())
-  }
-
-  /// Validates the media type of a response body. If `hasBody` is false, succeeds without evaluating the other arguments.
-  static func validate(
-    contentType: @autoclosure () -> String?, ofBody hasBody: Bool, in acceptable: @autoclosure () -> [String]
-  ) -> Result<Void, any Error> {
-    hasBody ? validate(contentType: contentType(), in: acceptable()) : .success(())
+    data?.isEmpty == false ? validate(contentType: contentType(), in: acceptable()) : .success(())
   }
 
   /// Validates a media type. A malformed media type counts as missing. If all types are acceptable, `contentType` isn't evaluated.
@@ -62,7 +55,7 @@ package enum ResponseRules {
     } catch {
       return .failure(AFError.responseValidationFailed(reason: .dataFileReadFailed(at: fileURL)))
     }
-    return validate(contentType: contentType(), ofBody: hasBody, in: acceptable())
+    return hasBody ? validate(contentType: contentType(), in: acceptable()) : .success(())
   }
 
   /// Returns the media types that an Accept field names, or `*/*` if `accept` is nil.

@@ -45,9 +45,6 @@ struct URLEncodedFormSerializer {
   }
 
   private func escaped(_ text: String) -> String {
-    switch form.spaceEncoding {
-    case .percentEscaped: table.escape(text)
-    case .plusReplaced: table.escape(text, spaceAsPlus: true)
-    }
+    table.escape(text, spaceAsPlus: form.spaceEncoding == .plusReplaced)
   }
 }

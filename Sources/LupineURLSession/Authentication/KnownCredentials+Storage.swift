@@ -37,19 +37,17 @@ extension URLError {
     switch failure {
     case .serverIsUnproven: self.init(untrustedResponseFrom: url)
     case .refused: self.init(.userAuthenticationRequired)
-    case .unable(let text):
-      self.init(
-        .userAuthenticationRequired, userInfo: [NSLocalizedDescriptionKey: "\(ReadableText.url(url)): \(text)"])
+    case .unable(let text): self.init(.userAuthenticationRequired, "\(ReadableText.url(url)): \(text)")
     }
   }
 
   /// Creates the error for a server or proxy that accepts a credential, but fails to prove that it knows the password (Digest) or
   /// to prove its identity (Negotiate).
   init(untrustedResponseFrom url: URL?) {
-    let text =
+    self.init(
+      .badServerResponse,
       "\(ReadableText.url(url)) accepted the credential, but didn't prove that it knows the password (Digest, RFC 7616 §3.5) "
-      + "or its identity (Negotiate, RFC 4559 §5). Check the configuration of the server or the proxy, and use https, so that no "
-      + "other host can answer in the server's place."
-    self.init(.badServerResponse, userInfo: [NSLocalizedDescriptionKey: text])
+        + "or its identity (Negotiate, RFC 4559 §5). Check the configuration of the server or the proxy, and use https, so that no "
+        + "other host can answer in the server's place.")
   }
 }

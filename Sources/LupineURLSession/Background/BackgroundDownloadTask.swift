@@ -22,10 +22,8 @@ final class BackgroundDownloadTask: URLSessionDownloadTask, BackgroundTask, @unc
     super.resume()
   }
 
-  override func start(in session: URLSession) { job.start(self, in: session) }
-
-  override func start(with request: URLRequest, in session: URLSession) {
-    job.start(self, with: request, in: session)
+  override func start(with replacement: URLRequest?, in session: URLSession) {
+    job.start(self, with: replacement, in: session)
   }
 
   func send(_ request: URLRequest, in session: URLSession) {
@@ -42,13 +40,7 @@ final class BackgroundDownloadTask: URLSessionDownloadTask, BackgroundTask, @unc
     }
   }
 
-  override var taskDescription: String? {
-    get { super.taskDescription }
-    set {
-      super.taskDescription = newValue
-      job.describe(newValue)
-    }
-  }
+  override func didDescribe(_ text: String?) { job.describe(text) }
 
   override var response: URLResponse? { super.response ?? job.response }
   override var httpResponse: HTTPURLResponse? { super.httpResponse ?? job.response }

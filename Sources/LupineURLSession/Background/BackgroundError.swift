@@ -28,7 +28,7 @@ enum BackgroundRefusal {
           + "Set them for the entire session, in URLSessionConfiguration.engine."
       case .localURL: "Background sessions don't support file: and data: URLs. Use another session."
       }
-    return URLError(.unsupportedURL, userInfo: [NSLocalizedDescriptionKey: text])
+    return URLError(.unsupportedURL, text)
   }
 }
 
@@ -39,18 +39,12 @@ extension URLError {
     case .inUse:
       let text =
         "Another session uses the identifier \(identifier), in this process or another. Invalidate that session, or end its process."
-      return URLError(
-        .backgroundSessionInUseByAnotherProcess,
-        userInfo: [NSLocalizedDescriptionKey: text, NSFilePathErrorKey: folder])
+      return URLError(.backgroundSessionInUseByAnotherProcess, text, path: folder)
     case .system(let error) where error.code == EPERM:
       let text =
         "The folder \(folder) isn't used: another user owns or can change the folder, its lock or a folder above it. Remove that "
         + "permission with chmod go-w, or set `lupineBackground.directory` to a folder of your own."
-      return URLError(
-        .cannotOpenFile,
-        userInfo: [
-          NSLocalizedDescriptionKey: text, NSFilePathErrorKey: folder, NSUnderlyingErrorKey: error.posixError,
-        ])
+      return URLError(.cannotOpenFile, text, path: folder, underlying: error.posixError)
     case .system, .tooLarge, .closed:
       return record(error, .cannotOpenFile, "The background session's records in \(folder) can't be opened")
     }
@@ -58,9 +52,9 @@ extension URLError {
 
   /// Returns the error for a background session's identifier that can't be the name of a directory because it is empty or too long.
   static func unusableIdentifier(_ identifier: String) -> URLError {
-    let text =
-      "The identifier of a background session must have 1 to 255 bytes, not \(identifier.utf8.count). Choose another."
-    return URLError(.cannotCreateFile, userInfo: [NSLocalizedDescriptionKey: text])
+    URLError(
+      .cannotCreateFile,
+      "The identifier of a background session must have 1 to 255 bytes, not \(identifier.utf8.count). Choose another.")
   }
 
   /// Returns the error for a background task whose record on disk can't be written or read. The error's message begins with `what`.
@@ -71,49 +65,40 @@ extension URLError {
     case .closed:
       URLError(
         .cancelled,
-        userInfo: [
-          NSLocalizedDescriptionKey:
-            "\(what): the session has been invalidated, or the task has completed. Create a new session or a new task."
-        ])
+        "\(what): the session has been invalidated, or the task has completed. Create a new session or a new task.")
     case .tooLarge:
       URLError(
         .dataLengthExceedsMaximum,
-        userInfo: [
-          NSLocalizedDescriptionKey:
-            "\(what): the stored request exceeds \(TransferFormat.headBytesMax) bytes. Upload a large body from a file."
-        ])
+        "\(what): the stored request exceeds \(TransferFormat.headBytesMax) bytes. Upload a large body from a file.")
     case .system(let error):
       URLError(
         code,
-        userInfo: [
-          NSLocalizedDescriptionKey:
-            "\(what) (\(error)). Check the disk, its permissions and the process's descriptor limit, or set "
-            + "lupineBackground.directory to another folder.",
-          NSUnderlyingErrorKey: error.posixError,
-        ])
+        "\(what) (\(error)). Check the disk, its permissions and the process's descriptor limit, or set "
+          + "lupineBackground.directory to another folder.", underlying: error.posixError)
     }
   }
 
   /// Returns the error for a background task whose record on disk is damaged. `id` is the task's identifier.
   static func damagedRecord(_ id: Int, in folder: String) -> URLError {
-    let text = "The record of task \(id) in \(folder) was damaged, and has been removed. Create the task again."
-    return URLError(.cannotOpenFile, userInfo: [NSLocalizedDescriptionKey: text])
+    URLError(
+      .cannotOpenFile,
+      "The record of task \(id) in \(folder) was damaged, and has been removed. Create the task again.")
   }
 
   /// Returns the error for a background upload that the server answered, but whose response an earlier process hadn't received
   /// completely when it ended. `status` is the response's status code.
   static func answerLost(_ status: UInt32, url: URL?) -> URLError {
-    let text =
+    URLError(
+      .networkConnectionLost,
       "\(ReadableText.url(url)): The upload was answered with the status code \(status), but the process ended "
-      + "before the rest of the response had been received. Check the server before you send the file again."
-    return URLError(.networkConnectionLost, userInfo: [NSLocalizedDescriptionKey: text])
+        + "before the rest of the response had been received. Check the server before you send the file again.")
   }
 
   /// Returns the error for a task that hasn't completed within `timeoutIntervalForResource`. `limit` is that interval in seconds.
   static func expired(_ limit: TimeInterval, url: URL?) -> URLError {
-    let text =
+    URLError(
+      .timedOut,
       "\(ReadableText.url(url)): The transfer didn't complete within \(ReadableText.duration(limit)), the "
-      + "session's timeoutIntervalForResource. Raise it, or check the network and the server."
-    return URLError(.timedOut, userInfo: [NSLocalizedDescriptionKey: text])
+        + "session's timeoutIntervalForResource. Raise it, or check the network and the server.")
   }
 }

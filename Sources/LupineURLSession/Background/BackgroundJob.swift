@@ -82,7 +82,7 @@ final class BackgroundJob: Sendable {
   ) -> BackgroundJob {
     do throws(URLError) {
       let store = try background.store.get()
-      guard let url = request.url else { throw noURL }
+      guard let url = request.url else { throw URLError(.unsupportedURL, "The request has no URL. Set one.") }
       guard !LocalContent.serves(url) else { throw BackgroundRefusal.localURL.error }
       guard request.lupine.isRecordable else { throw BackgroundRefusal.connectionSettings.error }
       let isSecret = background.options.settings.recordsCredentials ? nil : background.redirectRule.isBoundToOrigin
@@ -97,10 +97,6 @@ final class BackgroundJob: Sendable {
     } catch {
       return BackgroundJob(background, failing: error)
     }
-  }
-
-  private static var noURL: URLError {
-    URLError(.unsupportedURL, userInfo: [NSLocalizedDescriptionKey: "The request has no URL. Set one."])
   }
 
   var request: URLRequest? { state.withLock { $0.request } }
@@ -165,9 +161,11 @@ final class BackgroundJob: Sendable {
 
   // MARK: Attempts
 
-  /// Sends the task's request. If the task's record on disk omits credentials, first asks the delegate to add them.
-  func start(_ task: any BackgroundTask, in session: URLSession) {
+  /// Sends the task's request, or the request that the delegate has returned in its place. If the task's record on disk omits
+  /// credentials, first asks the delegate to add them.
+  func start(_ task: any BackgroundTask, with replacement: URLRequest? = nil, in session: URLSession) {
     let (request, needsCredentials, error) = state.withLock { state in
+      if let replacement { (state.request, state.needsCredentials) = (replacement, false) }
       defer { state.needsCredentials = false }
       return (state.request, state.needsCredentials, state.error)
     }
@@ -176,21 +174,10 @@ final class BackgroundJob: Sendable {
     limitTime(of: task)
     guard needsCredentials else { return task.send(request, in: session) }
     session.delivery.perform {
-      guard let delegate = task.delegates?.task else { return task.send(request, in: session) }
-      delegate.urlSession(session, task: task, willBeginDelayedRequest: request) { disposition, new in
-        switch disposition {
-        case .continueLoading: task.send(request, in: session)
-        case .useNewRequest: self.start(task, with: new ?? request, in: session)
-        case .cancel: task.cancel()
-        }
+      task.askDelegate(beforeSending: request, in: session) { new in
+        if let new { self.start(task, with: new, in: session) } else { task.send(request, in: session) }
       }
     }
-  }
-
-  /// Sends the request that the delegate has returned in place of the task's request.
-  func start(_ task: any BackgroundTask, with request: URLRequest, in session: URLSession) {
-    state.withLock { ($0.request, $0.needsCredentials) = (request, false) }
-    start(task, in: session)
   }
 
   /// Returns the delay before the task's next attempt, after an attempt has failed with `error`. Returns nil if the task must not

@@ -26,21 +26,13 @@ final class BackgroundUploadTask: URLSessionUploadTask, BackgroundTask, @uncheck
     super.resume()
   }
 
-  override func start(in session: URLSession) { job.start(self, in: session) }
-
-  override func start(with request: URLRequest, in session: URLSession) {
-    job.start(self, with: request, in: session)
+  override func start(with replacement: URLRequest?, in session: URLSession) {
+    job.start(self, with: replacement, in: session)
   }
 
   func send(_ request: URLRequest, in session: URLSession) { begin(session, .success(request)) }
 
-  override var taskDescription: String? {
-    get { super.taskDescription }
-    set {
-      super.taskDescription = newValue
-      job.describe(newValue)
-    }
-  }
+  override func didDescribe(_ text: String?) { job.describe(text) }
 
   override var response: URLResponse? { super.response ?? job.response }
   override var httpResponse: HTTPURLResponse? { super.httpResponse ?? job.response }
@@ -63,10 +55,10 @@ final class BackgroundUploadTask: URLSessionUploadTask, BackgroundTask, @uncheck
     super.transfer(isRedirectedTo: request, by: response, answer: answer)
   }
 
-  override func receive(_ response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
+  override func transfer(didReceive response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
     let file = job.noteAnswered(response)
     answerFile.withLock { $0 = file }
-    super.receive(response, answer: answer)
+    super.transfer(didReceive: response, answer: answer)
   }
 
   override func receive(_ body: Data) {
@@ -191,5 +183,5 @@ final class RefusedDataTask: URLSessionDataTask, @unchecked Sendable {
     super.init(session, request, identifier: identifier)
   }
 
-  override func start(in session: URLSession) { begin(session, .failure(refusal)) }
+  override func start(with replacement: URLRequest?, in session: URLSession) { begin(session, .failure(refusal)) }
 }

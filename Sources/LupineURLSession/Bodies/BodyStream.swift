@@ -69,7 +69,7 @@ package final class BodyStream: Hashable, @unchecked Sendable {
       case .notOpen: self.stream.open()
       case .open where self.readingCount == 1: break
       case .error: throw BodyStreamFailure(self.stream, at: 0)
-      default: throw URLError(.requestBodyStreamExhausted, userInfo: [NSLocalizedDescriptionKey: Self.exhausted])
+      default: throw URLError(.requestBodyStreamExhausted, Self.exhausted)
       }
       return Reading(number: self.readingCount)
     }
@@ -128,8 +128,7 @@ struct BodyStreamFailure: Error, CustomStringConvertible {
   let description: String
 
   init(_ stream: InputStream, at byteCount: UInt64, _ error: (any Error)? = nil) {
-    // Foundation on Linux traps when `streamError` is read and there is no error.
-    let error = error ?? (stream.streamStatus == .error ? stream.streamError : nil) ?? CocoaError(.fileReadUnknown)
+    let error = error ?? stream.failure
     underlying = error
     description = "\(type(of: stream)) failed after \(byteCount) bytes: \(ReadableText.error(error))"
   }
@@ -144,8 +143,12 @@ extension InputStream {
       bytes.removeLast(count - bytesRead)
       return bytes
     }
+    throw failure
+  }
+
+  /// The reason why the stream can't be read.
+  fileprivate var failure: any Error {
     // Foundation on Linux traps when `streamError` is read and there is no error.
-    if streamStatus == .error, let streamError { throw streamError }
-    throw CocoaError(.fileReadUnknown)
+    (streamStatus == .error ? streamError : nil) ?? CocoaError(.fileReadUnknown)
   }
 }

@@ -46,7 +46,7 @@ extension RequestBody {
   init(ofFile url: URL) throws {
     self.init()
     guard url.isFileURL else {
-      throw URLError(.unsupportedURL, file: url, "isn't a file URL. Download it first, or upload its data.", nil)
+      throw URLError(.unsupportedURL, file: url, "isn't a file URL. Download it first, or upload its data.")
     }
     let attributes: [FileAttributeKey: Any]
     do {
@@ -57,10 +57,10 @@ extension RequestBody {
     }
     let type = attributes[.type] as? FileAttributeType
     if type == .typeDirectory {
-      throw URLError(.fileIsDirectory, file: url, "is a directory. Upload its files separately or as an archive.", nil)
+      throw URLError(.fileIsDirectory, file: url, "is a directory. Upload its files separately or as an archive.")
     }
     guard type == .typeRegular, let size = attributes[.size] as? NSNumber else {
-      throw URLError(.cannotOpenFile, file: url, "isn't a regular file, so its size is unknown. Upload a stream.", nil)
+      throw URLError(.cannotOpenFile, file: url, "isn't a regular file, so its size is unknown. Upload a stream.")
     }
     if size.uint64Value > 0 { append(.file(path: url.path, byteCount: size.uint64Value)) }
   }
@@ -76,13 +76,9 @@ extension URLError {
       .fileDoesNotExist, file: url, "can't be uploaded: \(ReadableText.error(error)) Check the path.", error)
   }
 
-  fileprivate init(_ code: Code, file url: URL, _ explanation: String, _ underlying: (any Error)?) {
-    var info: [String: Any] = [
-      NSLocalizedDescriptionKey: "\(url.isFileURL ? url.path : ReadableText.url(url)) \(explanation)",
-      NSURLErrorFailingURLErrorKey: url,
-    ]
-    info[NSUnderlyingErrorKey] = underlying
-    self.init(code, userInfo: info)
+  fileprivate init(_ code: Code, file url: URL, _ explanation: String, _ underlying: (any Error)? = nil) {
+    self.init(
+      code, "\(url.isFileURL ? url.path : ReadableText.url(url)) \(explanation)", url: url, underlying: underlying)
   }
 }
 

@@ -208,9 +208,7 @@ extension URLSession.AsyncBytes.Source {
       return try read()
     } catch let error as EventStreamError {
       task.cancel()
-      throw URLError(
-        .dataLengthExceedsMaximum,
-        userInfo: [NSLocalizedDescriptionKey: error.description, NSUnderlyingErrorKey: error])
+      throw URLError(.dataLengthExceedsMaximum, error.description, underlying: error)
     }
   }
 }

@@ -66,7 +66,7 @@ extension URLSession {
       /// throws the task's error.
       func nextPart() async throws -> Data? {
         try await withTaskCancellationHandler {
-          while case .part(let part) = try await channel.next() {
+          while let part = try await channel.next() {
             task.extendWindow(by: part.count)
             if !part.isEmpty { return part }
           }

@@ -6,12 +6,6 @@ import Synchronization
 /// A queue that passes the parts of a response's body to its consumers, each part to one of them. Usually there is one consumer.
 /// The task's receive window limits the number of bytes in the queue.
 final class ByteChannel: Sendable {
-  /// The next value for the consumer: a part of the body, or the end of the body.
-  enum Next {
-    case part(Data)
-    case end
-  }
-
   private struct State {
     var parts: [Data] = []
     /// The index of the oldest unread part in `parts`. Removing each part from the front of the array instead would take quadratic
@@ -44,16 +38,14 @@ final class ByteChannel: Sendable {
     wake { state in state.end = state.end ?? (error.map { .failure($0) } ?? .success(())) }
   }
 
-  /// Waits for the next part of the body or the end of the body, and returns it. Throws the error that was passed to `end`.
-  func next() async throws -> Next {
+  /// Waits for the next part of the body and returns it, or nil at the end of the body. Throws the error that was passed to `end`.
+  func next() async throws -> Data? {
     while true {
-      let next = try state.withLock { state -> Next? in
-        if let part = state.takePart() { return .part(part) }
-        guard let end = state.end else { return nil }
-        try end.get()
-        return .end
+      let next = state.withLock { state -> Result<Data?, any Error>? in
+        if let part = state.takePart() { return .success(part) }
+        return state.end?.map { nil }
       }
-      if let next { return next }
+      if let next { return try next.get() }
       await withCheckedContinuation { continuation in
         let isReady = state.withLock { state in
           if state.first < state.parts.count || state.end != nil { return true }

@@ -45,9 +45,9 @@ package struct CollectedBodyLimit: Sendable {
 
   /// Returns the error of a task at `url` whose body exceeds the limit.
   package func excess(at url: URL?) -> URLError {
-    let text =
+    URLError(
+      .dataLengthExceedsMaximum,
       "\(ReadableText.url(url)): the body exceeds the session's limit of \(bytesMax) bytes. "
-      + "Download it to a file, or raise bodyBytesMax."
-    return URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: text])
+        + "Download it to a file, or raise bodyBytesMax.")
   }
 }

@@ -42,15 +42,11 @@ final class DownloadCollector: NSObject, URLSessionDownloadDelegate, Sendable {
       defer { (state.handler, state.file) = (nil, nil) }
       return (state.handler, state.file)
     }
-    let file = try? result?.get()
-    if error == nil, let file {
-      handler?(file, task.response, nil)
-    } else {
-      var failure = error
-      if case .failure(let error)? = result { failure = failure ?? error }
-      handler?(nil, task.response, failure ?? URLError(.cannotMoveFile))
+    switch error.map({ .failure($0) }) ?? result ?? .failure(URLError(.cannotMoveFile)) {
+    case .success(let file): handler?(file, task.response, nil)
+    case .failure(let error): handler?(nil, task.response, error)
     }
-    if let file, !keepsFile || error != nil { try? FileManager.default.removeItem(at: file) }
+    if let file = try? result?.get(), !keepsFile || error != nil { try? FileManager.default.removeItem(at: file) }
   }
 }
 

@@ -106,23 +106,10 @@ final class DownloadFile: Sendable {
   ///
   /// - Throws: `URLError.cannotWriteToFile`, after removing the file.
   func write(_ data: Data) throws(URLError) {
-    try write(data.span)
-  }
-
-  /// Appends a piece of the body to the file.
-  ///
-  /// - Throws: `URLError.cannotWriteToFile`, after removing the file.
-  func write(_ bytes: borrowing Span<UInt8>) throws(URLError) {
-    let error = state.withLock { state -> SystemError? in
-      do throws(SystemError) {
-        try state.file?.write(bytes, at: state.byteCount)
-        if state.file != nil { state.byteCount += UInt64(bytes.count) }
-        return nil
-      } catch {
-        return error
-      }
+    try change { state throws(SystemError) in
+      try state.file?.write(data.span, at: state.byteCount)
+      state.byteCount += UInt64(data.count)
     }
-    if let error { throw fail(.cannotWriteToFile, .written, error) }
   }
 
   /// Empties the file. Called if the server sends the entire body again instead of only the rest. `total` is the new length of the
@@ -131,16 +118,19 @@ final class DownloadFile: Sendable {
   /// - Throws: `URLError.cannotWriteToFile`, after removing the file.
   func startAfresh(total: UInt64?) throws(URLError) {
     self.total.withLock { $0 = total }
-    let error = state.withLock { state -> SystemError? in
-      do throws(SystemError) {
-        try state.file?.truncate(to: 0)
-        if state.file != nil { state.byteCount = 0 }
-        return nil
-      } catch {
-        return error
-      }
+    try change { state throws(SystemError) in
+      try state.file?.truncate(to: 0)
+      state.byteCount = 0
     }
-    if let error { throw fail(.cannotWriteToFile, .written, error) }
+  }
+
+  /// Calls `change`, unless the file has been closed.
+  private func change(_ change: (inout State) throws(SystemError) -> Void) throws(URLError) {
+    do throws(SystemError) {
+      try state.withLock { state throws(SystemError) in if state.file != nil { try change(&state) } }
+    } catch {
+      throw fail(.cannotWriteToFile, .written, error)
+    }
   }
 
   /// Closes the file after the last piece of the body, and returns the file's URL. Afterward, the caller owns the file and must
@@ -153,7 +143,7 @@ final class DownloadFile: Sendable {
   ///   length, or the error of an earlier call. After these errors, the file has been removed. Throws `.cancelled` after `keep` or
   ///   `abandon`.
   func finish(byteCountDue: UInt64? = nil) throws(URLError) -> URL {
-    try close()
+    try keep()
     if let byteCountDue, byteCountDue != byteCount { throw failIncomplete(byteCountDue) }
     return url
   }
@@ -162,20 +152,6 @@ final class DownloadFile: Sendable {
   ///
   /// - Throws: The errors of `finish`.
   func keep() throws(URLError) {
-    try close()
-  }
-
-  /// Closes and removes the file. Has no effect after `finish` or `keep`, or after a failure.
-  func abandon() {
-    // The file is removed before it is closed. Closing it releases its lock, so that another download could continue it.
-    state.withLock { state in
-      guard state.file != nil else { return }
-      try? File.remove(url.path)
-      _ = state.file.take()
-    }
-  }
-
-  private func close() throws(URLError) {
     let (ended, error) = state.withLock { state -> (URLError?, SystemError?) in
       guard let file = state.file.take() else { return (state.failure ?? URLError(.cancelled), nil) }
       // Closing the file alone releases the lock only after a child process that is being started has closed its copy.
@@ -191,14 +167,22 @@ final class DownloadFile: Sendable {
     if let error { throw fail(.cannotCloseFile, .written, error) }
   }
 
+  /// Closes and removes the file. Has no effect after `finish` or `keep`, or after a failure.
+  func abandon() {
+    // The file is removed before it is closed. Closing it releases its lock, so that another download could continue it.
+    state.withLock { state in
+      guard state.file != nil else { return }
+      try? File.remove(url.path)
+      _ = state.file.take()
+    }
+  }
+
   private func failIncomplete(_ byteCountDue: UInt64) -> URLError {
     let description = """
       \(source.map(ReadableText.url) ?? url.path): The file has \(byteCount) bytes, but the server announced \
       \(byteCountDue). Download it from the start.
       """
-    var info: [String: Any] = [NSLocalizedDescriptionKey: description]
-    if let source { info[NSURLErrorFailingURLErrorKey] = source }
-    return fail(URLError(.badServerResponse, userInfo: info))
+    return fail(URLError(.badServerResponse, description, url: source))
   }
 
   private func fail(_ code: URLError.Code, _ action: DownloadFileFailure.Action, _ error: SystemError) -> URLError {

@@ -61,12 +61,7 @@ struct DownloadFileFailure {
 extension URLError {
   /// Creates the error for a failed system call on the file of a download. The system's error becomes the underlying error.
   init(_ code: Code, _ failure: DownloadFileFailure, url: URL?) {
-    var info: [String: Any] = [
-      NSLocalizedDescriptionKey: failure.description, NSUnderlyingErrorKey: failure.error.posixError,
-      NSFilePathErrorKey: failure.path,
-    ]
-    if let url { info[NSURLErrorFailingURLErrorKey] = url }
-    self.init(code, userInfo: info)
+    self.init(code, failure.description, url: url, path: failure.path, underlying: failure.error.posixError)
   }
 }
 

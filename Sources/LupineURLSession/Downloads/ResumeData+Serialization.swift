@@ -25,45 +25,7 @@ extension ResumeData {
     let received: UInt64
     let total: UInt64?
     /// Missing if the request has no options, and in resume data of earlier versions.
-    let options: Options?
-  }
-
-  /// The JSON object for the request's options. Its keys must not change either.
-  private struct Options: Codable {
-    let cellular: Bool?
-    let expensive: Bool?
-    let constrained: Bool?
-    let pipelining: Bool?
-    let serviceType: UInt32?
-    let bodyBytesMax: Int64?
-    let priority: Float?
-    let timeLimits: [Int64?]?
-
-    /// Returns nil if none of the options is set.
-    init?(_ options: TransferOptions) {
-      guard options != TransferOptions() else { return nil }
-      cellular = options.allowsCellularAccess
-      expensive = options.allowsExpensiveNetworkAccess
-      constrained = options.allowsConstrainedNetworkAccess
-      pipelining = options.usesPipelining
-      serviceType = options.networkServiceType
-      bodyBytesMax = options.bodyBytesMax
-      priority = options.priority
-      timeLimits = options.timeLimits
-    }
-
-    var transferOptions: TransferOptions {
-      var options = TransferOptions()
-      options.allowsCellularAccess = cellular
-      options.allowsExpensiveNetworkAccess = expensive
-      options.allowsConstrainedNetworkAccess = constrained
-      options.usesPipelining = pipelining
-      options.networkServiceType = serviceType
-      options.bodyBytesMax = bodyBytesMax
-      options.priority = priority
-      options.timeLimits = timeLimits
-      return options
-    }
+    let options: TransferOptions?
   }
 
   /// The resume data as JSON, which the caller can store. Nil if the JSON would exceed the maximum length.
@@ -77,7 +39,7 @@ extension ResumeData {
       version: Self.version, url: url.absoluteString, fields: fields.map { [$0.name, $0.value] },
       timeout: timeoutInterval, handlesCookies: handlesCookies, mainDocument: mainDocumentURL?.absoluteString,
       entityTag: tag, lastModified: date, path: path, received: receivedByteCount, total: totalByteCount,
-      options: Options(options))
+      options: options == TransferOptions() ? nil : options)
     guard let data = try? JSONEncoder().encode(record), data.count <= Self.serializedBytesMax else { return nil }
     return data
   }
@@ -116,7 +78,7 @@ extension ResumeData {
       url: url, fields: fields, timeoutInterval: record.timeout,
       handlesCookies: record.handlesCookies, mainDocumentURL: record.mainDocument.flatMap { URL(string: $0) },
       validator: validator, path: record.path, receivedByteCount: record.received, totalByteCount: record.total,
-      options: record.options?.transferOptions ?? TransferOptions())
+      options: record.options ?? TransferOptions())
   }
 }
 
@@ -126,6 +88,6 @@ extension URLError {
       The resume data (\(byteCount) bytes) can't be read: it is damaged, or wasn't created by this library. \
       Download the file from the start.
       """
-    return URLError(.unsupportedURL, userInfo: [NSLocalizedDescriptionKey: description])
+    return URLError(.unsupportedURL, description)
   }
 }

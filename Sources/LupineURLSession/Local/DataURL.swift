@@ -29,7 +29,7 @@ struct DataURL: Equatable {
     if isBase64 { head = head.dropLast(7) }
     (mediaType, charset) = try Self.mediaType(try Self.percentDecoded(head)[...])
     let data = try Self.percentDecoded(bytes[(comma + 1)...])
-    content = Data(isBase64 ? try Self.base64Decoded(data) : data)
+    content = isBase64 ? try Self.base64Decoded(data) : Data(data)
   }
 
   /// Converts ASCII bytes to a lowercase string.
@@ -99,7 +99,7 @@ struct DataURL: Equatable {
         continue
       }
       let offset = rest.startIndex - 1
-      guard let high = rest.popFirst().flatMap(hexValue), let low = rest.popFirst().flatMap(hexValue) else {
+      guard let high = rest.popFirst().flatMap(Byte.hexValue), let low = rest.popFirst().flatMap(Byte.hexValue) else {
         throw .malformedEscape(at: offset)
       }
       decoded.append(high << 4 | low)
@@ -107,59 +107,18 @@ struct DataURL: Equatable {
     return decoded
   }
 
-  private static func hexValue(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    default: nil
-    }
-  }
-
   /// Decodes base64 (RFC 4648 §4). Skips white space, such as line breaks, and accepts missing padding, as browsers do (Infra
-  /// standard, "forgiving-base64 decode"). Foundation's decoder isn't used, because it decodes "====" to a byte.
-  private static func base64Decoded(_ bytes: [UInt8]) throws(DataURLError) -> [UInt8] {
-    var decoded: [UInt8] = []
-    decoded.reserveCapacity(bytes.count / 4 * 3 + 3)
-    var (bits, digitCount, paddingCount) = (UInt32(0), 0, 0)
-    for byte in bytes {
-      switch byte {
-      case 0x09, 0x0A, 0x0C, 0x0D, 0x20: continue
-      case UInt8(ascii: "="):
-        paddingCount += 1
-        continue
-      default: break
-      }
-      guard paddingCount == 0, let value = base64Value(byte) else { throw .malformedBase64 }
-      bits = bits << 6 | UInt32(value)
-      digitCount += 1
-      guard digitCount % 4 == 0 else { continue }
-      decoded.append(UInt8(truncatingIfNeeded: bits >> 16))
-      decoded.append(UInt8(truncatingIfNeeded: bits >> 8))
-      decoded.append(UInt8(truncatingIfNeeded: bits))
-    }
-    // The digits after the last complete group of four: two digits encode one byte, three digits encode two bytes.
-    let restCount = digitCount % 4
-    guard restCount != 1, paddingCount == 0 || (restCount > 0 && paddingCount == 4 - restCount) else {
-      throw .malformedBase64
-    }
-    if restCount == 2 { decoded.append(UInt8(truncatingIfNeeded: bits >> 4)) }
-    if restCount == 3 {
-      decoded.append(UInt8(truncatingIfNeeded: bits >> 10))
-      decoded.append(UInt8(truncatingIfNeeded: bits >> 2))
-    }
-    return decoded
-  }
-
-  private static func base64Value(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte - UInt8(ascii: "A")
-    case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - UInt8(ascii: "a") + 26
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0") + 52
-    case UInt8(ascii: "+"): 62
-    case UInt8(ascii: "/"): 63
-    default: nil
-    }
+  /// standard, "forgiving-base64 decode").
+  private static func base64Decoded(_ bytes: [UInt8]) throws(DataURLError) -> Data {
+    let text = bytes.filter { ![0x09, 0x0A, 0x0C, 0x0D, 0x20].contains($0) }
+    let digits = text.prefix { $0 != UInt8(ascii: "=") }
+    let padding = [UInt8](repeating: UInt8(ascii: "="), count: (4 - digits.count % 4) % 4)
+    let given = text[digits.endIndex...]
+    // The padding is checked here, because Foundation would refuse missing padding, and decode "====" to a byte.
+    guard padding.count < 3, given.isEmpty || given.elementsEqual(padding),
+      let data = Data(base64Encoded: Data(digits + padding))
+    else { throw .malformedBase64 }
+    return data
   }
 }
 

@@ -166,12 +166,8 @@ extension URLError {
   /// Creates the error for a file: or data: URL that can't be read. The error message consists of the URL and `explanation`.
   fileprivate init(_ code: Code, local url: URL, _ explanation: String, _ underlying: (any Error)? = nil) {
     let text = url.scheme?.lowercased() == "data" ? "The data URL" : url.absoluteString
-    var info: [String: Any] = [
-      NSLocalizedDescriptionKey: "\(text.prefix(Self.quotedCharactersMax)) \(explanation)",
-      NSURLErrorFailingURLErrorKey: url,
-    ]
-    info[NSUnderlyingErrorKey] = underlying
-    self.init(code, userInfo: info)
+    self.init(
+      code, "\(text.prefix(Self.quotedCharactersMax)) \(explanation)", url: url, underlying: underlying)
   }
 
   /// Creates the error for a file that can't be opened.

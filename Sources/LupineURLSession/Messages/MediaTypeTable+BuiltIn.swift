@@ -4,194 +4,149 @@
 extension MediaTypeTable {
   /// The media types for common file extensions, for systems without `/etc/mime.types` and for extensions that `/etc/mime.types`
   /// doesn't list.
-  static let builtIn: [String: String] = [
-    // Documents.
-    "epub": "application/epub+zip",
-    "json": "application/json",
-    "map": "application/json",
-    "jsonld": "application/ld+json",
-    "geojson": "application/geo+json",
-    "webmanifest": "application/manifest+json",
-    "doc": "application/msword",
-    "dot": "application/msword",
-    "pdf": "application/pdf",
-    "ps": "application/postscript",
-    "eps": "application/postscript",
-    "ai": "application/postscript",
-    "rtf": "application/rtf",
-    "sql": "application/sql",
-    "toml": "application/toml",
-    "xls": "application/vnd.ms-excel",
-    "ppt": "application/vnd.ms-powerpoint",
-    "odp": "application/vnd.oasis.opendocument.presentation",
-    "ods": "application/vnd.oasis.opendocument.spreadsheet",
-    "odt": "application/vnd.oasis.opendocument.text",
-    "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "plist": "application/x-plist",
-    "tex": "application/x-tex",
-    "xhtml": "application/xhtml+xml",
-    "xht": "application/xhtml+xml",
-    "xml": "application/xml",
-    "xsl": "application/xml",
-    "xsd": "application/xml",
-    "xslt": "application/xslt+xml",
-    "atom": "application/atom+xml",
-    "rss": "application/rss+xml",
-    "yaml": "application/yaml",
-    "yml": "application/yaml",
-    "dcm": "application/dicom",
-    "gpx": "application/gpx+xml",
-    "kml": "application/vnd.google-earth.kml+xml",
-    "kmz": "application/vnd.google-earth.kmz",
-    "wsdl": "application/wsdl+xml",
-    "mathml": "application/mathml+xml",
-
-    // Archives and programs.
-    "gz": "application/gzip",
-    "tgz": "application/gzip",
-    "jar": "application/java-archive",
-    "apk": "application/vnd.android.package-archive",
-    "deb": "application/vnd.debian.binary-package",
-    "rar": "application/vnd.rar",
-    "wasm": "application/wasm",
-    "7z": "application/x-7z-compressed",
-    "dmg": "application/x-apple-diskimage",
-    "bz2": "application/x-bzip2",
-    "iso": "application/x-iso9660-image",
-    "rpm": "application/x-rpm",
-    "sh": "application/x-sh",
-    "tar": "application/x-tar",
-    "xz": "application/x-xz",
-    "zip": "application/zip",
-    "zst": "application/zstd",
-    "bin": "application/octet-stream",
-    "exe": "application/octet-stream",
-    "dll": "application/octet-stream",
-    "so": "application/octet-stream",
-    "sqlite": "application/vnd.sqlite3",
-    "sqlite3": "application/vnd.sqlite3",
-    "db": "application/vnd.sqlite3",
-    "parquet": "application/vnd.apache.parquet",
-
-    // Certificates and signatures.
-    "cer": "application/pkix-cert",
-    "crt": "application/x-x509-ca-cert",
-    "der": "application/x-x509-ca-cert",
-    "pem": "application/x-pem-file",
-    "p8": "application/pkcs8",
-    "p10": "application/pkcs10",
-    "csr": "application/pkcs10",
-    "p7m": "application/pkcs7-mime",
-    "p12": "application/x-pkcs12",
-    "pfx": "application/x-pkcs12",
-    "sig": "application/pgp-signature",
-    "pgp": "application/pgp-encrypted",
-
-    // Text.
-    "ics": "text/calendar",
-    "css": "text/css",
-    "csv": "text/csv",
-    "html": "text/html",
-    "htm": "text/html",
-    "js": "text/javascript",
-    "mjs": "text/javascript",
-    "md": "text/markdown",
-    "markdown": "text/markdown",
-    "txt": "text/plain",
-    "text": "text/plain",
-    "log": "text/plain",
-    "conf": "text/plain",
-    "ini": "text/plain",
-    "tsv": "text/tab-separated-values",
-    "vcf": "text/vcard",
-    "vtt": "text/vtt",
-    "c": "text/x-c",
-    "h": "text/x-c",
-    "cpp": "text/x-c++",
-    "hpp": "text/x-c++",
-    "cc": "text/x-c++",
-    "java": "text/x-java",
-    "py": "text/x-python",
-    "swift": "text/x-swift",
-    "srt": "application/x-subrip",
-    "eml": "message/rfc822",
-
-    // Images.
-    "apng": "image/apng",
-    "avif": "image/avif",
-    "bmp": "image/bmp",
-    "gif": "image/gif",
-    "heic": "image/heic",
-    "heif": "image/heif",
-    "jp2": "image/jp2",
-    "jpeg": "image/jpeg",
-    "jpg": "image/jpeg",
-    "jpe": "image/jpeg",
-    "jxl": "image/jxl",
-    "png": "image/png",
-    "svg": "image/svg+xml",
-    "svgz": "image/svg+xml",
-    "tiff": "image/tiff",
-    "tif": "image/tiff",
-    "psd": "image/vnd.adobe.photoshop",
-    "ico": "image/vnd.microsoft.icon",
-    "webp": "image/webp",
-    "dng": "image/x-adobe-dng",
-    "ppm": "image/x-portable-pixmap",
-    "tga": "image/x-tga",
-
-    // Audio.
-    "aac": "audio/aac",
-    "aiff": "audio/aiff",
-    "aif": "audio/aiff",
-    "amr": "audio/amr",
-    "au": "audio/basic",
-    "flac": "audio/flac",
-    "midi": "audio/midi",
-    "mid": "audio/midi",
-    "m4a": "audio/mp4",
-    "mp3": "audio/mpeg",
-    "ogg": "audio/ogg",
-    "oga": "audio/ogg",
-    "opus": "audio/ogg",
-    "caf": "audio/x-caf",
-    "m3u": "audio/x-mpegurl",
-    "wma": "audio/x-ms-wma",
-    "wav": "audio/x-wav",
-    "weba": "audio/webm",
-
-    // Video.
-    "mpd": "application/dash+xml",
-    "m3u8": "application/vnd.apple.mpegurl",
-    "3gp": "video/3gpp",
-    "3g2": "video/3gpp2",
-    "ts": "video/mp2t",
-    "mts": "video/mp2t",
-    "mp4": "video/mp4",
-    "m4v": "video/mp4",
-    "mpeg": "video/mpeg",
-    "mpg": "video/mpeg",
-    "ogv": "video/ogg",
-    "mov": "video/quicktime",
-    "qt": "video/quicktime",
-    "webm": "video/webm",
-    "flv": "video/x-flv",
-    "mkv": "video/x-matroska",
-    "wmv": "video/x-ms-wmv",
-    "avi": "video/x-msvideo",
-
-    // Fonts and models.
-    "ttc": "font/collection",
-    "otf": "font/otf",
-    "ttf": "font/ttf",
-    "woff": "font/woff",
-    "woff2": "font/woff2",
-    "gltf": "model/gltf+json",
-    "glb": "model/gltf-binary",
-    "obj": "model/obj",
-    "stl": "model/stl",
-    "usdz": "model/vnd.usdz+zip",
-  ]
+  static let builtIn = MediaTypeTable(
+    mimeTypes: """
+      # Documents
+      application/epub+zip epub
+      application/json json map
+      application/ld+json jsonld
+      application/geo+json geojson
+      application/manifest+json webmanifest
+      application/msword doc dot
+      application/pdf pdf
+      application/postscript ps eps ai
+      application/rtf rtf
+      application/sql sql
+      application/toml toml
+      application/vnd.ms-excel xls
+      application/vnd.ms-powerpoint ppt
+      application/vnd.oasis.opendocument.presentation odp
+      application/vnd.oasis.opendocument.spreadsheet ods
+      application/vnd.oasis.opendocument.text odt
+      application/vnd.openxmlformats-officedocument.presentationml.presentation pptx
+      application/vnd.openxmlformats-officedocument.spreadsheetml.sheet xlsx
+      application/vnd.openxmlformats-officedocument.wordprocessingml.document docx
+      application/x-plist plist
+      application/x-tex tex
+      application/xhtml+xml xhtml xht
+      application/xml xml xsl xsd
+      application/xslt+xml xslt
+      application/atom+xml atom
+      application/rss+xml rss
+      application/yaml yaml yml
+      application/dicom dcm
+      application/gpx+xml gpx
+      application/vnd.google-earth.kml+xml kml
+      application/vnd.google-earth.kmz kmz
+      application/wsdl+xml wsdl
+      application/mathml+xml mathml
+      # Archives and programs
+      application/gzip gz tgz
+      application/java-archive jar
+      application/vnd.android.package-archive apk
+      application/vnd.debian.binary-package deb
+      application/vnd.rar rar
+      application/wasm wasm
+      application/x-7z-compressed 7z
+      application/x-apple-diskimage dmg
+      application/x-bzip2 bz2
+      application/x-iso9660-image iso
+      application/x-rpm rpm
+      application/x-sh sh
+      application/x-tar tar
+      application/x-xz xz
+      application/zip zip
+      application/zstd zst
+      application/octet-stream bin exe dll so
+      application/vnd.sqlite3 sqlite sqlite3 db
+      application/vnd.apache.parquet parquet
+      # Certificates and signatures
+      application/pkix-cert cer
+      application/x-x509-ca-cert crt der
+      application/x-pem-file pem
+      application/pkcs8 p8
+      application/pkcs10 p10 csr
+      application/pkcs7-mime p7m
+      application/x-pkcs12 p12 pfx
+      application/pgp-signature sig
+      application/pgp-encrypted pgp
+      # Text
+      text/calendar ics
+      text/css css
+      text/csv csv
+      text/html html htm
+      text/javascript js mjs
+      text/markdown md markdown
+      text/plain txt text log conf ini
+      text/tab-separated-values tsv
+      text/vcard vcf
+      text/vtt vtt
+      text/x-c c h
+      text/x-c++ cpp hpp cc
+      text/x-java java
+      text/x-python py
+      text/x-swift swift
+      application/x-subrip srt
+      message/rfc822 eml
+      # Images
+      image/apng apng
+      image/avif avif
+      image/bmp bmp
+      image/gif gif
+      image/heic heic
+      image/heif heif
+      image/jp2 jp2
+      image/jpeg jpeg jpg jpe
+      image/jxl jxl
+      image/png png
+      image/svg+xml svg svgz
+      image/tiff tiff tif
+      image/vnd.adobe.photoshop psd
+      image/vnd.microsoft.icon ico
+      image/webp webp
+      image/x-adobe-dng dng
+      image/x-portable-pixmap ppm
+      image/x-tga tga
+      # Audio
+      audio/aac aac
+      audio/aiff aiff aif
+      audio/amr amr
+      audio/basic au
+      audio/flac flac
+      audio/midi midi mid
+      audio/mp4 m4a
+      audio/mpeg mp3
+      audio/ogg ogg oga opus
+      audio/x-caf caf
+      audio/x-mpegurl m3u
+      audio/x-ms-wma wma
+      audio/x-wav wav
+      audio/webm weba
+      # Video
+      application/dash+xml mpd
+      application/vnd.apple.mpegurl m3u8
+      video/3gpp 3gp
+      video/3gpp2 3g2
+      video/mp2t ts mts
+      video/mp4 mp4 m4v
+      video/mpeg mpeg mpg
+      video/ogg ogv
+      video/quicktime mov qt
+      video/webm webm
+      video/x-flv flv
+      video/x-matroska mkv
+      video/x-ms-wmv wmv
+      video/x-msvideo avi
+      # Fonts and models
+      font/collection ttc
+      font/otf otf
+      font/ttf ttf
+      font/woff woff
+      font/woff2 woff2
+      model/gltf+json gltf
+      model/gltf-binary glb
+      model/obj obj
+      model/stl stl
+      model/vnd.usdz+zip usdz
+      """)
 }

@@ -12,7 +12,7 @@ package struct MediaTypeTable: Sendable {
   /// The media type of files whose extension is unknown (RFC 2046 §4.5.1).
   package static let unknownType = "application/octet-stream"
 
-  private let types: [String: String]
+  let types: [String: String]
 
   /// Creates a table from text in the format of `/etc/mime.types`: each line has a media type, followed by its file extensions. `#`
   /// starts a comment. If an extension has several types, the first one is used.
@@ -31,6 +31,6 @@ package struct MediaTypeTable: Sendable {
   /// Returns the media type for a file extension without its dot, such as `html`. The case of the extension is ignored.
   package func type(forExtension fileExtension: String) -> String {
     let key = fileExtension.lowercased()
-    return types[key] ?? Self.builtIn[key] ?? Self.unknownType
+    return types[key] ?? Self.builtIn.types[key] ?? Self.unknownType
   }
 }

@@ -40,7 +40,7 @@ struct ParameterizedValue {
   func extendedParameter(_ name: String) -> String? {
     let value = parameter(name + "*")?.unicodeScalars
     guard let parts = value?.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false), parts.count == 3,
-      let bytes = Self.percentDecoded(Substring(parts[2]))
+      let bytes = PercentEncoding.decode(Array(Substring(parts[2]).utf8)[...])
     else { return nil }
     switch Substring(parts[0]).lowercased() {
     case "utf-8":
@@ -69,30 +69,5 @@ struct ParameterizedValue {
     }
     rest = rest.drop { $0 != ";" }
     return String(value)
-  }
-
-  private static func percentDecoded(_ text: Substring) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    var rest = text.utf8
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else {
-        return nil
-      }
-      bytes.append(high << 4 | low)
-    }
-    return bytes
-  }
-
-  private static func hexDigit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    default: nil
-    }
   }
 }

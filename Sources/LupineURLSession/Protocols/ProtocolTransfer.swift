@@ -132,8 +132,7 @@ final class ProtocolTransfer: TaskTransfer {
     guard var request = awaited else { return }
     switch stream {
     case .success(let stream) where stream.isExhausted:
-      let info = [NSLocalizedDescriptionKey: BodyStream.exhausted]
-      add(.end(URLError(.requestBodyStreamExhausted, userInfo: info)))
+      add(.end(URLError(.requestBodyStreamExhausted, BodyStream.exhausted)))
     case .success(let stream):
       request.httpBodyStream = stream.stream
       state.withLock { [request] in $0.request = request }
@@ -384,8 +383,7 @@ final class ProtocolTransfer: TaskTransfer {
   }
 
   private var noResponse: URLError {
-    let text = "\(type) reported a part of the body, but no response. Report a URLResponse too."
-    return URLError(.badServerResponse, userInfo: [NSLocalizedDescriptionKey: text])
+    URLError(.badServerResponse, "\(type) reported a part of the body, but no response. Report a URLResponse too.")
   }
 
   // MARK: Metrics

@@ -112,7 +112,7 @@ extension URLSessionTask {
   /// The session's rule for redirects. It applies to redirects from URL protocols as to those from servers.
   var redirectRule: RedirectRule { session?.client.redirectRule ?? RedirectRule() }
 
-  /// Passes an authentication challenge from a URL protocol to the session's delegate. `answer` receives the delegate's decision.
+  /// Passes an authentication challenge to the session's delegate. `answer` receives the delegate's decision.
   func ask(
     _ challenge: URLAuthenticationChallenge,
     answer: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

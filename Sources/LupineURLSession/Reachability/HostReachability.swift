@@ -1,6 +1,5 @@
 // HostReachability: the path to a host, now and after each change of the network.
 
-import Dispatch
 import LupineEngine
 import Synchronization
 
@@ -94,15 +93,7 @@ package final class HostReachability: Sendable {
     guard case .name(let name) = target else { return [] }
     let known = state.withLock { $0.addresses }
     guard known.isEmpty else { return known }
-    let answer = Mutex<[IPAddress]>([])
-    let done = DispatchSemaphore(value: 0)
-    startLookup(name) { result in
-      let addresses = (try? result.get())?.compactMap(\.ip) ?? []
-      answer.withLock { $0 = addresses }
-      done.signal()
-    }
-    done.wait()
-    return answer.withLock { $0 }
+    return blocking { done in startLookup(name) { done((try? $0.get())?.compactMap(\.ip) ?? []) } }
   }
 
   private func path(in network: NetworkState, _ addresses: [IPAddress]) -> HostPath {

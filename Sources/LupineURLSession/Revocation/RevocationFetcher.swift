@@ -1,6 +1,5 @@
 // RevocationFetcher: fetches OCSP responses and revocation lists over plain HTTP, with a dedicated engine.
 
-import Dispatch
 import Foundation
 import LupineEngine
 import Synchronization
@@ -37,9 +36,8 @@ final class RevocationFetcher: Sendable {
     let server = request.uri.origin
     if let problem = silence.withLock({ $0.problem(of: server, now: .now) }) { throw problem }
     let engine = try startedEngine()
-    let sink = FetchSink()
-    engine.submit(request, to: sink)
-    let answer = sink.wait()
+    // The request's total time limit also limits this wait.
+    let answer = blocking { done in engine.submit(request, to: FetchSink(done)) }
     // If the engine were released earlier, the exchange would end.
     withExtendedLifetime(engine) {}
     silence.withLock { $0.note(answer, of: server, now: .now) }
@@ -125,19 +123,12 @@ private final class FetchSink: ResponseSink {
   private struct State {
     var status = 0
     var body: [UInt8] = []
-    var error: EngineError?
   }
 
   private let state = Mutex(State())
-  private let end = DispatchSemaphore(value: 0)
+  private let end: @Sendable (RevocationFetcher.Answer) -> Void
 
-  /// Blocks the thread until the request has ended, and returns the result. The wait is limited by the request's total time limit.
-  func wait() -> RevocationFetcher.Answer {
-    end.wait()
-    return state.withLock { state in
-      state.error.map { .failure($0) } ?? .response(status: state.status, state.body)
-    }
-  }
+  init(_ end: @escaping @Sendable (RevocationFetcher.Answer) -> Void) { self.end = end }
 
   func receive(head: ResponseHead) -> BodyDisposition {
     state.withLock { $0.status = head.status }
@@ -149,8 +140,10 @@ private final class FetchSink: ResponseSink {
   }
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
-    if case .failure(let error) = result { state.withLock { $0.error = error } }
-    end.signal()
+    switch result {
+    case .success: end(state.withLock { .response(status: $0.status, $0.body) })
+    case .failure(let error): end(.failure(error))
+    }
   }
 }
 

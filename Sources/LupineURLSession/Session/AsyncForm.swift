@@ -1,7 +1,6 @@
 // AsyncForm: calls the async forms of delegate methods, and remembers which classes of delegates lack them.
 
 import Foundation
-import LupineEngine
 import Synchronization
 
 /// A method of the delegate protocols that a delegate can implement in two forms: with a completion handler, or as an async method.
@@ -37,20 +36,21 @@ enum AsyncForm: UInt8 {
   }
 
   /// Calls `delegate`'s async form with `ask`, in a Swift task that begins on the caller's thread. Passes the answer to
-  /// `completion`, or nil if the delegate doesn't implement the form.
+  /// `completion`, or calls `passOn` if the delegate doesn't implement the form.
   func call<Answer: Sendable>(
-    of delegate: any URLSessionDelegate, _ ask: @escaping @Sendable () async -> Answer,
-    completion: @escaping @Sendable (Answer?) -> Void
+    of delegate: any URLSessionDelegate, orElse passOn: @escaping @Sendable () -> Void,
+    completion: @escaping @Sendable (Answer) -> Void, _ ask: @escaping @Sendable () async -> Answer
   ) {
     Task.immediate {
       let call = Call(self, of: delegate)
       let answer = await Self.$call.withValue(call) { await ask() }
-      completion(call.hasReachedDefault.load(ordering: .relaxed) ? nil : answer)
+      if call.hasReachedDefault.load(ordering: .relaxed) { passOn() } else { completion(answer) }
     }
   }
 
-  /// Returns whether the async form's default implementation, which calls this method, runs because of `call(of:_:completion:)`. In
-  /// that case the answer of the default implementation is ignored, and the delegate's class has neither form.
+  /// Returns whether the async form's default implementation, which calls this method, runs because of
+  /// `call(of:orElse:completion:_:)`. In that case the answer of the default implementation is ignored, and the delegate's class
+  /// has neither form.
   ///
   /// Otherwise the program has called the async form. `delegate` may then implement the completion form.
   func reachesDefault(of delegate: any URLSessionDelegate, in session: URLSession) -> Bool {
@@ -83,12 +83,4 @@ extension URLSession.Delegates {
   func lacks(_ form: AsyncForm) -> Bool { missingForms.load(ordering: .relaxed) & form.bit != 0 }
 
   fileprivate func noteMissing(_ form: AsyncForm) { missingForms.bitwiseOr(form.bit, ordering: .relaxed) }
-}
-
-/// Calls `ask` with a completion handler, and returns the first value that the handler receives.
-package func firstAnswer<Answer: Sendable>(_ ask: (@escaping @Sendable (Answer) -> Void) -> Void) async -> Answer {
-  await firstValue { completion in
-    let isFirst = Atomic(true)
-    ask { answer in if isFirst.exchange(false, ordering: .relaxed) { completion(answer) } }
-  }
 }

@@ -24,9 +24,8 @@ extension EngineClient {
 extension URLError {
   /// Returns the error for a task whose time limit has passed while it was waiting for a network.
   static func noNetworkInTime(_ url: URL?) -> URLError {
-    let text = "\(ReadableText.url(url)): no network within the resource timeout. Raise the timeout, or retry later."
-    var info: [String: Any] = [NSLocalizedDescriptionKey: text]
-    if let url { info[NSURLErrorFailingURLErrorKey] = url }
-    return URLError(.timedOut, userInfo: info)
+    URLError(
+      .timedOut, "\(ReadableText.url(url)): no network within the resource timeout. Raise the timeout, or retry later.",
+      url: url)
   }
 }

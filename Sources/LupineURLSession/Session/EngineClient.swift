@@ -110,7 +110,7 @@ package final class EngineClient: CacheUpstream, Sendable {
     let body = body ?? RequestBody(of: request)
     guard body.isEmpty || request.httpMethod != "GET" else {
       let text = "\(ReadableText.url(request.url)): a GET request can't have a body. Use another method."
-      throw URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: text])
+      throw URLError(.dataLengthExceedsMaximum, text)
     }
     var converted = EngineRequest(
       method: request.httpMethod ?? "GET", uri: uri, fields: fields, body: body,
@@ -212,10 +212,7 @@ package final class EngineClient: CacheUpstream, Sendable {
 
   private func uri(of request: URLRequest) throws(URLError) -> URI {
     if let parsedURL = request.parsedURL { return parsedURL.uri }
-    guard let url = request.url else {
-      let text = "The request has no URL. Set one."
-      throw URLError(.unsupportedURL, userInfo: [NSLocalizedDescriptionKey: text])
-    }
+    guard let url = request.url else { throw URLError(.unsupportedURL, "The request has no URL. Set one.") }
     do {
       return try URI(url.absoluteString)
     } catch {

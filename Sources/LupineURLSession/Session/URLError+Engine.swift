@@ -16,7 +16,7 @@ extension URLError {
     if case (.resolveFailed, .resolve(let cause)) = (error.code, error.cause), cause.kind == .temporary, isOffline() {
       code = .notConnectedToInternet
     }
-    self.init(code, description: error.description, underlying: error, url: url)
+    self.init(code, error.description, url: url, underlying: error)
   }
 
   /// Creates the error for a URL to which no request can be sent.
@@ -28,21 +28,13 @@ extension URLError {
         .socketPathTooLong, .foreignSocket:
         .badURL
       }
-    self.init(code, description: "\(ReadableText.url(url)): \(error)", underlying: error, url: url)
+    self.init(code, "\(ReadableText.url(url)): \(error)", url: url, underlying: error)
   }
 
   /// Creates the error for a session whose engine can't be started.
   init(_ error: SystemError) {
     let remedy = "Raise the descriptor and thread limits (ulimit -n, ulimit -u)."
-    self.init(
-      .cannotLoadFromNetwork, description: "The engine can't start: \(error). \(remedy)", underlying: error,
-      url: nil)
-  }
-
-  private init(_ code: Code, description: String, underlying: any Error, url: URL?) {
-    var info: [String: Any] = [NSLocalizedDescriptionKey: description, NSUnderlyingErrorKey: underlying]
-    if let url { info[NSURLErrorFailingURLErrorKey] = url }
-    self.init(code, userInfo: info)
+    self.init(.cannotLoadFromNetwork, "The engine can't start: \(error). \(remedy)", underlying: error)
   }
 
   private static func code(_ error: EngineError) -> Code {

@@ -21,12 +21,10 @@ extension URLSessionDelegate {
     _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) {
-    if session.lacks(.sessionChallenge, self) { return completionHandler(.performDefaultHandling, nil) }
-    AsyncForm.sessionChallenge.call(of: self) {
+    @Sendable func passOn() { completionHandler(.performDefaultHandling, nil) }
+    if session.lacks(.sessionChallenge, self) { return passOn() }
+    AsyncForm.sessionChallenge.call(of: self, orElse: passOn, completion: { completionHandler($0.0, $0.1) }) {
       await self.urlSession(session, didReceive: challenge)
-    } completion: { answer in
-      let (disposition, credential) = answer ?? (.performDefaultHandling, nil)
-      completionHandler(disposition, credential)
     }
   }
 
@@ -54,10 +52,8 @@ extension URLSessionTaskDelegate {
         completionHandler: completionHandler)
     }
     if session.lacks(.redirect, self) { return passOn() }
-    AsyncForm.redirect.call(of: self) {
+    AsyncForm.redirect.call(of: self, orElse: passOn, completion: completionHandler) {
       await self.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request)
-    } completion: { answer in
-      if let answer { completionHandler(answer) } else { passOn() }
     }
   }
 
@@ -88,10 +84,8 @@ extension URLSessionTaskDelegate {
       delegate.urlSession(session, didReceive: challenge, completionHandler: completionHandler)
     }
     if session.lacks(.taskChallenge, self) { return passOn() }
-    AsyncForm.taskChallenge.call(of: self) {
+    AsyncForm.taskChallenge.call(of: self, orElse: passOn, completion: { completionHandler($0.0, $0.1) }) {
       await self.urlSession(session, task: task, didReceive: challenge)
-    } completion: { answer in
-      if let answer { completionHandler(answer.0, answer.1) } else { passOn() }
     }
   }
 
@@ -118,10 +112,8 @@ extension URLSessionTaskDelegate {
       next.urlSession(session, task: task, needNewBodyStream: completionHandler)
     }
     if session.lacks(.bodyStream, self) { return passOn() }
-    AsyncForm.bodyStream.call(of: self) {
+    AsyncForm.bodyStream.call(of: self, orElse: passOn, completion: { completionHandler($0?.stream) }) {
       await self.urlSession(session, needNewBodyStreamForTask: task).map(BodyStream.box)
-    } completion: { answer in
-      if let answer { completionHandler(answer?.stream) } else { passOn() }
     }
   }
 
@@ -170,10 +162,8 @@ extension URLSessionTaskDelegate {
       next.urlSession(session, task: task, willBeginDelayedRequest: request, completionHandler: completionHandler)
     }
     if session.lacks(.delayedRequest, self) { return passOn() }
-    AsyncForm.delayedRequest.call(of: self) {
+    AsyncForm.delayedRequest.call(of: self, orElse: passOn, completion: { completionHandler($0.0, $0.1) }) {
       await self.urlSession(session, task: task, willBeginDelayedRequest: request)
-    } completion: { answer in
-      if let answer { completionHandler(answer.0, answer.1) } else { passOn() }
     }
   }
 
@@ -201,10 +191,8 @@ extension URLSessionDataDelegate {
       next.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
     }
     if session.lacks(.response, self) { return passOn() }
-    AsyncForm.response.call(of: self) {
+    AsyncForm.response.call(of: self, orElse: passOn, completion: completionHandler) {
       await self.urlSession(session, dataTask: dataTask, didReceive: response)
-    } completion: { answer in
-      if let answer { completionHandler(answer) } else { passOn() }
     }
   }
 
@@ -243,10 +231,8 @@ extension URLSessionDataDelegate {
         session, dataTask: dataTask, willCacheResponse: proposedResponse, completionHandler: completionHandler)
     }
     if session.lacks(.caching, self) { return passOn() }
-    AsyncForm.caching.call(of: self) {
+    AsyncForm.caching.call(of: self, orElse: passOn, completion: completionHandler) {
       await self.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
-    } completion: { answer in
-      if let answer { completionHandler(answer) } else { passOn() }
     }
   }
 

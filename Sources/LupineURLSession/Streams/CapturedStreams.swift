@@ -1,7 +1,6 @@
 // StreamTaskInputStream and StreamTaskOutputStream: the streams of a stream task's connection. Foundation on Linux can't bind streams
 // to a socket of the engine, so these block the calling thread until the connection has acted.
 
-import Dispatch
 import Foundation
 import Synchronization
 
@@ -164,17 +163,4 @@ final class StreamTaskOutputStream: OutputStream {
   override func schedule(in runLoop: RunLoop, forMode mode: RunLoop.Mode) {}
 
   override func remove(from runLoop: RunLoop, forMode mode: RunLoop.Mode) {}
-}
-
-/// Blocks the calling thread until the closure that `start` receives is called, and returns the closure's argument.
-private func blocking<Value: Sendable>(_ start: (@escaping @Sendable (Value) -> Void) -> Void) -> Value {
-  let received = Mutex<Value?>(nil)
-  let done = DispatchSemaphore(value: 0)
-  start { value in
-    received.withLock { $0 = value }
-    done.signal()
-  }
-  done.wait()
-  guard let value = received.withLock({ $0 }) else { preconditionFailure("signaled without a value") }
-  return value
 }

@@ -27,37 +27,29 @@ enum StreamFailure: Equatable {
     case .cancelled: URLError(.cancelled)
     case .timedOut(let seconds):
       URLError(
-        .timedOut, peer, "the operation didn't complete within \(seconds) s. Check the server, or raise the timeout.")
+        .timedOut, "\(peer): the operation didn't complete within \(seconds) s. Check the server, or raise the timeout."
+      )
     case .readingClosed:
-      URLError(.networkConnectionLost, peer, "the stream is closed for reading. Open another one.")
+      URLError(.networkConnectionLost, "\(peer): the stream is closed for reading. Open another one.")
     case .writingClosed:
-      URLError(.networkConnectionLost, peer, "the stream is closed for writing. Open another one.")
-    case .captured: URLError(.cancelled, peer, "the streams were captured. Use them instead of the task.")
+      URLError(.networkConnectionLost, "\(peer): the stream is closed for writing. Open another one.")
+    case .captured: URLError(.cancelled, "\(peer): the streams were captured. Use them instead of the task.")
     case .unreadBytes(let count):
       URLError(
-        .secureConnectionFailed, peer,
-        "\(ReadableText.count(count, "unread byte")) arrived in the clear before TLS could start. Read everything that the "
+        .secureConnectionFailed,
+        "\(peer): \(ReadableText.count(count, "unread byte")) arrived in the clear before TLS could start. Read everything that the "
           + "server sends before TLS, and fix a server that sends more.")
     case .halfClosed:
       URLError(
-        .secureConnectionFailed, peer, "TLS can't start, because one direction is closed. Start it earlier.")
+        .secureConnectionFailed, "\(peer): TLS can't start, because one direction is closed. Start it earlier.")
     }
   }
 
   /// The reason for an error of the engine. `origin` is the https origin with which the stream was opened; the program knows only
   /// its host and port.
   init(_ error: EngineError, _ origin: Origin) {
-    let converted = URLError(error, url: nil)
-    var info = converted.userInfo
-    if error.description.hasPrefix("\(origin)") {
-      info[NSLocalizedDescriptionKey] = origin.authorityForm + error.description.dropFirst("\(origin)".count)
-    }
-    self = .connection(URLError(converted.code, userInfo: info))
-  }
-}
-
-extension URLError {
-  fileprivate init(_ code: Code, _ peer: String, _ text: String) {
-    self.init(code, userInfo: [NSLocalizedDescriptionKey: "\(peer): \(text)"])
+    var text = error.description
+    if text.hasPrefix("\(origin)") { text = origin.authorityForm + text.dropFirst("\(origin)".count) }
+    self = .connection(URLError(URLError(error, url: nil).code, text, underlying: error))
   }
 }

@@ -40,8 +40,7 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
   init(_ session: URLSession, host: String, port: Int, identifier: Int) {
     connection = Result { () throws(URLError) in
       guard session.background == nil else {
-        let text = "Background sessions have no stream tasks. Use another session."
-        throw URLError(.unsupportedURL, userInfo: [NSLocalizedDescriptionKey: text])
+        throw URLError(.unsupportedURL, "Background sessions have no stream tasks. Use another session.")
       }
       let origin = try Origin(streamTo: host, port)
       guard let url = URL(string: "tcp://\(origin.authorityForm)") else { throw URLError(.badURL) }
@@ -144,11 +143,9 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
 
   // MARK: Life
 
-  override func start(in session: URLSession) {
+  override func start(with replacement: URLRequest?, in session: URLSession) {
     begin(session, connection?.map { $0.currentRequest } ?? .success(nil))
   }
-
-  override func start(with request: URLRequest, in session: URLSession) { start(in: session) }
 
   override func makeTaskTransfer(_ request: URLRequest, in session: URLSession) throws -> any TaskTransfer {
     guard let usable else { throw unusable }
@@ -190,8 +187,9 @@ extension Origin {
     guard 1...65_535 ~= port, let uri = try? URI("https://\(authority):\(port)/"),
       isIPv6 || uri.origin.host == name.lowercased(), uri.origin.port == port
     else {
-      let text = "\(host.debugDescription), port \(port): not a host name or an IP address with a port from 1 to 65535."
-      throw URLError(.badURL, userInfo: [NSLocalizedDescriptionKey: text])
+      throw URLError(
+        .badURL,
+        "\(host.debugDescription), port \(port): not a host name or an IP address with a port from 1 to 65535.")
     }
     self = uri.origin
   }

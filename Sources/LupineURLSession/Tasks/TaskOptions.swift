@@ -20,7 +20,7 @@ final class TaskOptions: @unchecked Sendable {
   var byteCountExpectedToSend = NSURLSessionTransferSizeUnknown
   var byteCountExpectedToReceive = NSURLSessionTransferSizeUnknown
   var priority: Float?
-  var progress: TaskProgress?
+  var progress: Progress?
   /// The request that was most recently passed to a URLProtocol class or object of the task. Nil if there has been none.
   var protocolRequest: URLRequest?
 

@@ -48,7 +48,7 @@ extension URLSession {
 
   func makeDownload(_ request: URLRequest) -> URLSessionDownloadTask {
     if let background { return makeBackgroundDownload(background, request) }
-    return add(URLSessionDownloadTask(self, request: request, identifier: nextTaskIdentifier()))
+    return add(URLSessionDownloadTask(self, request, identifier: nextTaskIdentifier()))
   }
 
   func makeDownload(resuming resumeData: Data) -> URLSessionDownloadTask {
@@ -59,12 +59,13 @@ extension URLSession {
   /// The transfers that deliver their data and events on the session's file queue. This queue writes the files of downloads, one at
   /// a time, so that a slow disk delays only downloads.
   var fileTransfers: ReadyTransfers {
-    mutableState.withLock { state in
-      if let transfers = state.fileTransfers { return transfers }
-      let transfers = ReadyTransfers(on: SerialQueue(DispatchQueue(label: "lupine.session.files")))
-      state.fileTransfers = transfers
-      return transfers
-    }
+    mutableState.withLock { $0.fileTransfers.created(onQueue: "lupine.session.files") }
+  }
+
+  /// The transfers of WebSocket tasks. They process the opening handshake and the end of a connection on a queue of their own, so that
+  /// a connection opens even if the delegate queue is busy. The loop processes the frames.
+  var webSocketTransfers: ReadyTransfers {
+    mutableState.withLock { $0.webSocketTransfers.created(onQueue: "lupine.session.websockets") }
   }
 
   /// Registers a new task and returns it. If the session is invalid, the task isn't registered, and the task fails when it is
@@ -190,5 +191,15 @@ extension URLSession {
       self.client.close()
       for handler in handlers { handler() }
     }
+  }
+}
+
+extension ReadyTransfers? {
+  /// Returns the transfers. The first call creates them, on a new queue with this label.
+  fileprivate mutating func created(onQueue label: String) -> ReadyTransfers {
+    if let self { return self }
+    let transfers = ReadyTransfers(on: SerialQueue(DispatchQueue(label: label)))
+    self = transfers
+    return transfers
   }
 }

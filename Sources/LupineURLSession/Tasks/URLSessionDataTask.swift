@@ -45,7 +45,7 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     return delegates.selective?.needsResponse(of: self) ?? (delegates.data != nil)
   }
 
-  override func receive(_ response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
+  override func transfer(didReceive response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
     guard let (session, delegates) = notified, let delegate = delegates.data else { return answer(true) }
     delegate.urlSession(session, dataTask: self, didReceive: response) { disposition in
       switch disposition {
@@ -66,11 +66,12 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     _ session: URLSession, _ delegate: any URLSessionDataDelegate, _ response: URLResponse,
     answer: @escaping @Sendable (Bool) -> Void
   ) {
-    let download = URLSessionDownloadTask(session, continuing: self)
+    // It replaces this task, and writes its file on the queue on which this task receives the body, the delegate queue.
+    let download = URLSessionDownloadTask(session, firstRequest, identifier: number)
     guard handOver(to: download, in: session) else { return }
     session.delivery.perform(.immediate) {
       delegate.urlSession(session, dataTask: self, didBecome: download)
-      download.receive(response, answer: answer)
+      download.transfer(didReceive: response, answer: answer)
     }
   }
 

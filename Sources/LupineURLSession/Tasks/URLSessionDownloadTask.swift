@@ -43,26 +43,9 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   private let writer: Mutex<DownloadWriter>
   private let counts = Mutex(MutableState())
 
-  /// Creates a task that downloads a resource from the beginning.
-  init(_ session: URLSession, request: URLRequest, identifier: Int) {
-    isResuming = false
-    writer = Mutex(DownloadWriter())
-    super.init(session, request, identifier: identifier)
-    windowBytes = session.client.windowBytes
-  }
-
-  /// Creates a download task that replaces the data task `task` and receives its response. The download task writes its file on the
-  /// delegate queue.
-  init(_ session: URLSession, continuing task: URLSessionDataTask) {
-    isResuming = false
-    writer = Mutex(DownloadWriter())
-    super.init(session, task.firstRequest, identifier: task.number)
-    windowBytes = session.client.windowBytes
-  }
-
-  /// Creates a task of a background session. `recorder` records the response and the file on disk, so that a later process can
-  /// continue the download. The subclass opens the file.
-  init(_ session: URLSession, _ request: URLRequest?, recorder: any DownloadRecorder, identifier: Int) {
+  /// Creates a task that downloads the response to `request`. In a background session, `recorder` records the response and the file
+  /// on disk, so that a later process can continue the download; the subclass opens the file.
+  init(_ session: URLSession, _ request: URLRequest?, recorder: (any DownloadRecorder)? = nil, identifier: Int) {
     isResuming = false
     writer = Mutex(DownloadWriter(recorder: recorder))
     super.init(session, request, identifier: identifier)
@@ -147,8 +130,8 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
   override var deliversOnDelegateQueue: Bool { false }
 
-  override func start(in session: URLSession) {
-    guard isResuming else { return super.start(in: session) }
+  override func start(with replacement: URLRequest?, in session: URLSession) {
+    guard isResuming, replacement == nil else { return super.start(with: replacement, in: session) }
     if let error = counts.withLock({ $0.resumeDataError }) { return begin(session, .failure(error)) }
     delivery(of: session).perform {
       self.begin(
@@ -161,7 +144,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
   override var decidesOnResponse: Bool { true }
 
-  override func receive(_ response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
+  override func transfer(didReceive response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
     do throws(URLError) {
       let (decision, byteCount) = try writer.withLock { writer throws(URLError) in
         (try writer.begin(response), Int64(clamping: writer.byteCount))

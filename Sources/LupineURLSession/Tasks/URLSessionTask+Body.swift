@@ -51,16 +51,7 @@ extension URLSessionTask {
   /// Throws `URLError.requestBodyStreamExhausted` if the delegate provides no stream, and `CancellationError` if the task ends
   /// first.
   private func newBodyStream() async throws -> BodyStream {
-    let answer = BodyStreamAnswer()
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        answer.await(continuation)
-        askForBodyStream { answer.give($0) }
-      }
-    } onCancel: {
-      answer.give(.failure(CancellationError()))
-    }
-    return try answer.value.get()
+    try await firstAnswer(onCancel: .failure(CancellationError())) { askForBodyStream($0) }.get()
   }
 
   /// Calls the delegate on its queue to get a stream for the request's body, and passes the stream to `answer`. If the delegate
@@ -77,53 +68,8 @@ extension URLSessionTask {
   }
 
   private static var noStream: URLError {
-    let text = "The body must be read again, but the delegate returned no stream. Return one, or send data or a file."
-    return URLError(.requestBodyStreamExhausted, userInfo: [NSLocalizedDescriptionKey: text])
-  }
-}
-
-/// Waits for the delegate's answer after a task has requested a body stream. Only the first answer has an effect.
-private final class BodyStreamAnswer: Sendable {
-  private enum State {
-    case open
-    case awaited(CheckedContinuation<Void, Never>)
-    case given(Result<BodyStream, any Error>)
-  }
-
-  private let state = Mutex(State.open)
-
-  /// The delegate's answer. Traps if the delegate hasn't answered yet.
-  ///
-  /// The answer is stored here instead of being returned by the continuation. If a continuation is resumed before the task awaits
-  /// it, ThreadSanitizer reports a race.
-  var value: Result<BodyStream, any Error> {
-    state.withLock { state in
-      guard case .given(let answer) = state else { preconditionFailure("the delegate hasn't answered yet") }
-      return answer
-    }
-  }
-
-  func await(_ continuation: CheckedContinuation<Void, Never>) {
-    let isGiven = state.withLock { state in
-      if case .given = state { return true }
-      state = .awaited(continuation)
-      return false
-    }
-    if isGiven { continuation.resume() }
-  }
-
-  func give(_ answer: Result<BodyStream, any Error>) {
-    let continuation = state.withLock { state -> CheckedContinuation<Void, Never>? in
-      switch state {
-      case .given: return nil
-      case .open:
-        state = .given(answer)
-        return nil
-      case .awaited(let continuation):
-        state = .given(answer)
-        return continuation
-      }
-    }
-    continuation?.resume()
+    URLError(
+      .requestBodyStreamExhausted,
+      "The body must be read again, but the delegate returned no stream. Return one, or send data or a file.")
   }
 }

@@ -8,12 +8,7 @@ extension URLSessionTask {
     isAskedFor challenge: URLAuthenticationChallenge,
     answer: @escaping @Sendable (URLAuthenticationChallenge.Outcome) -> Void
   ) {
-    let answer: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void = { disposition, credential in
-      answer(challenge.outcome(of: disposition, credential: credential))
-    }
-    notifyDelegate(or: { answer(.performDefaultHandling, nil) }) { session, delegate in
-      delegate.urlSession(session, task: self, didReceive: challenge, completionHandler: answer)
-    }
+    ask(challenge) { disposition, credential in answer(challenge.outcome(of: disposition, credential: credential)) }
   }
 
   /// Returns the credential with which the session's delegate would answer the first challenge for a protection space. Returns nil
@@ -23,10 +18,6 @@ extension URLSessionTask {
       return nil
     }
     return delegate.credential(of: self, for: space)
-  }
-
-  func transfer(didReceive response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
-    receive(response, answer: answer)
   }
 
   func transfer(didReceive body: Data) {

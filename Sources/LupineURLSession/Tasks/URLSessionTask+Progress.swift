@@ -5,10 +5,11 @@ import Synchronization
 
 extension URLSessionTask: ProgressReporting {
   /// Returns the task's progress. Creates it if necessary.
-  func makeProgress() -> TaskProgress {
+  func makeProgress() -> Progress {
     changeOptions { options in
       if let progress = options.progress { return progress }
-      let progress = TaskProgress()
+      let progress = Progress(totalUnitCount: -1)
+      progress.isPausable = true
       control(progress)
       options.progress = progress
       hasProgress.store(true, ordering: .releasing)
@@ -17,10 +18,10 @@ extension URLSessionTask: ProgressReporting {
   }
 
   /// Makes the task follow `progress`: cancels, suspends or resumes the task when the progress is canceled, paused or resumed.
-  func control(_ progress: TaskProgress) {
-    progress.progress.cancellationHandler = { [weak self] in self?.cancel() }
-    progress.progress.pausingHandler = { [weak self] in self?.suspend() }
-    progress.progress.resumingHandler = { [weak self] in self?.resume() }
+  func control(_ progress: Progress) {
+    progress.cancellationHandler = { [weak self] in self?.cancel() }
+    progress.pausingHandler = { [weak self] in self?.suspend() }
+    progress.resumingHandler = { [weak self] in self?.resume() }
   }
 
   /// Updates the task's progress. Has no effect unless a caller has read `progress` before.
@@ -29,5 +30,20 @@ extension URLSessionTask: ProgressReporting {
     option { $0.progress }?.update(
       done: countOfBytesSent + countOfBytesReceived, toSend: countOfBytesExpectedToSend,
       toReceive: countOfBytesExpectedToReceive, isComplete: isComplete)
+  }
+}
+
+extension Progress {
+  /// Updates the progress. `done` is the number of bytes that have been sent and received. `toSend` and `toReceive` are the
+  /// expected numbers of bytes, negative if unknown. When the task is complete, `done` also becomes the progress's total.
+  fileprivate func update(done: Int64, toSend: Int64, toReceive: Int64, isComplete: Bool) {
+    // A total of 0 would make the progress indeterminate, and Foundation traps when a positive total becomes 0.
+    if isComplete {
+      totalUnitCount = max(1, done)
+      completedUnitCount = max(1, done)
+    } else {
+      if toSend >= 0, toReceive >= 0, toSend + toReceive > 0 { totalUnitCount = toSend + toReceive }
+      completedUnitCount = done
+    }
   }
 }

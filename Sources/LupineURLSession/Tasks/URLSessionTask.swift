@@ -104,11 +104,14 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   /// The body to send in place of the request's own body. If nil, the request's own body is sent.
   var content: UploadContent? { nil }
 
-  /// Starts the task by calling `begin` with the request to send, immediately or later.
-  func start(in session: URLSession) { begin(session, .success(firstRequest)) }
+  /// Starts the task by calling `begin` with the request to send, immediately or later. `replacement` is the request that the
+  /// delegate has returned, if any, after the task's earliest begin date had passed.
+  func start(with replacement: URLRequest? = nil, in session: URLSession) {
+    begin(session, .success(replacement ?? firstRequest))
+  }
 
-  /// Starts the task with the request that the delegate has returned after the task's earliest begin date had passed.
-  func start(with request: URLRequest, in session: URLSession) { begin(session, .success(request)) }
+  /// Called with each new `taskDescription`. Does nothing by default.
+  func didDescribe(_ text: String?) {}
 
   /// Creates the task's transfer: with a URLProtocol, over HTTP, or for a local resource.
   func makeTaskTransfer(_ request: URLRequest, in session: URLSession) throws -> any TaskTransfer {
@@ -135,13 +138,13 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   /// Whether the task's delegate decides about storing the response in the cache. False by default.
   var delegateDecidesOnCaching: Bool { false }
 
-  /// Whether the task decides to accept or refuse the response's body. If true, its transfer calls `receive(_:answer:)` and waits
-  /// for the answer.
+  /// Whether the task decides to accept or refuse the response's body. If true, its transfer calls `transfer(didReceive:answer:)`
+  /// and waits for the answer.
   var decidesOnResponse: Bool { false }
 
   /// Called with the head of the final response. The task must call `answer` with true to accept the body, or with false to cancel
   /// the transfer.
-  func receive(_ response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) { answer(true) }
+  func transfer(didReceive response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) { answer(true) }
 
   /// Called with each part of the response's body. Does nothing by default.
   func receive(_ body: Data) {}
@@ -219,12 +222,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     do {
       guard let request = try request.get() else { throw URLError(.unsupportedURL) }
       guard session.owns(self) else {
-        throw URLError(
-          .cancelled,
-          userInfo: [
-            NSLocalizedDescriptionKey: "The session was invalidated before the task was created. Create a new session."
-          ]
-        )
+        throw URLError(.cancelled, "The session was invalidated before the task was created. Create a new session.")
       }
       let transfer = try makeTaskTransfer(request, in: session)
       let (isStarting, suspension) = mutableState.withLock { state -> (Bool, Int?) in
@@ -277,7 +275,10 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   /// A text that the program can choose, and that appears in ``description``. Nil by default.
   open var taskDescription: String? {
     get { mutableState.withLock { $0.taskDescription } }
-    set { mutableState.withLock { $0.taskDescription = newValue } }
+    set {
+      mutableState.withLock { $0.taskDescription = newValue }
+      didDescribe(newValue)
+    }
   }
 
   /// The number of bytes that the caller expects to send. ``NSURLSessionTransferSizeUnknown`` by default. The task ignores this
@@ -324,7 +325,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   ///
   /// The progress is indeterminate until the lengths of both bodies are known. Canceling, pausing or resuming the progress
   /// cancels, suspends or resumes the task. The progress is updated on the delegate queue.
-  open var progress: Progress { makeProgress().progress }
+  open var progress: Progress { makeProgress() }
 
   /// Returns the task itself, because a task can't be copied.
   open func copy(with zone: NSZone? = nil) -> Any { self }
@@ -405,11 +406,20 @@ extension URLSessionTask {
   private static let delaySecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
 
   private func beginDelayed(in session: URLSession) {
-    guard let request = firstRequest, let delegate = delegates?.task else { return start(in: session) }
+    guard let request = firstRequest else { return start(in: session) }
+    askDelegate(beforeSending: request, in: session) { self.start(with: $0, in: session) }
+  }
+
+  /// Asks the delegate, on its queue, about a request that is sent late. `begin` receives the request that the delegate has
+  /// returned in its place, or nil. It isn't called if the delegate cancels the task.
+  func askDelegate(
+    beforeSending request: URLRequest, in session: URLSession, then begin: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    guard let delegate = delegates?.task else { return begin(nil) }
     delegate.urlSession(session, task: self, willBeginDelayedRequest: request) { disposition, new in
       switch disposition {
-      case .continueLoading: self.start(in: session)
-      case .useNewRequest: self.start(with: new ?? request, in: session)
+      case .continueLoading: begin(nil)
+      case .useNewRequest: begin(new ?? request)
       case .cancel: self.cancel()
       }
     }

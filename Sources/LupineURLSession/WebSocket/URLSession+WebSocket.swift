@@ -1,7 +1,6 @@
 // URLSession+WebSocket: the delegate of WebSocket tasks, and the creation of these tasks.
 
 public import Foundation
-import Synchronization
 
 /// The methods that a session calls on its delegate queue when a WebSocket connection opens and closes.
 @preconcurrency
@@ -79,16 +78,5 @@ extension URLSession {
 
   func makeWebSocket(_ request: URLRequest, offering subprotocols: [String]) -> URLSessionWebSocketTask {
     add(URLSessionWebSocketTask(self, request, subprotocols: subprotocols, identifier: nextTaskIdentifier()))
-  }
-
-  /// The transfers of WebSocket tasks. They process the opening handshake and the end of a connection on a queue of their own, so that
-  /// a connection opens even if the delegate queue is busy. The loop processes the frames.
-  var webSocketTransfers: ReadyTransfers {
-    mutableState.withLock { state in
-      if let transfers = state.webSocketTransfers { return transfers }
-      let transfers = ReadyTransfers(on: SerialQueue(DispatchQueue(label: "lupine.session.websockets")))
-      state.webSocketTransfers = transfers
-      return transfers
-    }
   }
 }

@@ -243,10 +243,10 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     guard let opening, session.background == nil, request.httpMethod == "GET",
       ["ws", "wss"].contains(request.url?.scheme?.lowercased())
     else {
-      let text =
+      throw URLError(
+        .unsupportedURL,
         "\(ReadableText.url(request.url)): a WebSocket needs a GET request with a ws or wss URL, "
-        + "and a session that isn't a background session."
-      throw URLError(.unsupportedURL, userInfo: [NSLocalizedDescriptionKey: text])
+          + "and a session that isn't a background session.")
     }
     let request = request.inHTTPForm
     var offer = request
@@ -279,7 +279,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
 
   override var decidesOnResponse: Bool { true }
 
-  override func receive(_ response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
+  override func transfer(didReceive response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
     answer(receive(handshake: response as? HTTPURLResponse))
   }
 
@@ -297,8 +297,8 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
       }
       return true
     } catch {
-      let info = [NSLocalizedDescriptionKey: "\(ReadableText.url(currentRequest?.url)): \(error)"]
-      socketState.withLock { $0.handshakeError = URLError(.badServerResponse, userInfo: info) }
+      let error = URLError(.badServerResponse, "\(ReadableText.url(currentRequest?.url)): \(error)")
+      socketState.withLock { $0.handshakeError = error }
       return false
     }
   }
@@ -377,7 +377,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
   private static func error(_ error: WebSocketError) -> any Error {
     switch error {
     case .messageTooBig, .frameTooBig: POSIXError(.EMSGSIZE)
-    case .pingTimedOut: URLError(.timedOut, userInfo: [NSLocalizedDescriptionKey: error.description])
+    case .pingTimedOut: URLError(.timedOut, error.description)
     default: POSIXError(.EPROTO)
     }
   }

@@ -24,7 +24,7 @@ final class WebSocketObserver: TransferObserver {
   var decidesOnResponse: Bool { true }
 
   func transfer(didReceive response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
-    task.receive(response, answer: answer)
+    task.transfer(didReceive: response, answer: answer)
   }
 
   /// Does nothing. The engine passes the frames to the task's channel.

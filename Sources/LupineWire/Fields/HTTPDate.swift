@@ -58,7 +58,7 @@ extension HTTPDate: CustomStringConvertible {
 }
 
 /// A date of the Gregorian calendar with a time of day.
-private struct CalendarTime {
+package struct CalendarTime {
   /// The times that this type can represent, in seconds since 1970: from 0001-01-01 00:00:00 to 9999-12-31 23:59:59.
   static let secondsRange: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
 
@@ -73,7 +73,7 @@ private struct CalendarTime {
   private static let dayOf1970 = 719_162  // days from 0001-01-01, a Monday
 
   /// Creates a date with a time of day. Returns nil if the day or the time of day doesn't exist.
-  init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
+  package init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
     guard 1...9999 ~= year, 1...12 ~= month, 1...Self.length(ofMonth: month, year) ~= day, 0...23 ~= hour,
       0...59 ~= minute, 0...59 ~= second || (hour, minute, second) == (23, 59, 60)
     else { return nil }
@@ -101,7 +101,7 @@ private struct CalendarTime {
     (hour, minute, second) = (seconds % 86_400 / 3600, seconds % 3600 / 60, seconds % 60)
   }
 
-  var secondsSince1970: Int64 {
+  package var secondsSince1970: Int64 {
     Int64((daysSinceYear1 - Self.dayOf1970) * 86_400 + hour * 3600 + minute * 60 + second)
   }
 

@@ -32,7 +32,7 @@ struct CharacterClass: Sendable {
 }
 
 /// The ASCII characters that have a meaning in the syntax of field lines and values.
-enum Byte {
+package enum Byte {
   static let tab: UInt8 = 0x09
   static let lineFeed: UInt8 = 0x0A
   static let carriageReturn: UInt8 = 0x0D
@@ -58,7 +58,7 @@ enum Byte {
 
   /// Returns the value of a hex digit, in 0...15, or nil if the byte isn't one.
   @inline(__always)
-  static func hexValue(_ byte: UInt8) -> UInt8? {
+  package static func hexValue(_ byte: UInt8) -> UInt8? {
     switch byte {
     case 0x30...0x39: byte - 0x30
     case 0x41...0x46: byte - 0x41 + 10
@@ -87,7 +87,7 @@ enum Digits {
 }
 
 /// Percent-encoding: pct-encoded = "%" HEXDIG HEXDIG (RFC 3986 §2.1).
-enum PercentEncoding {
+package enum PercentEncoding {
   /// Returns the bytes as text in which each byte that isn't in the class `kept` is percent-encoded.
   static func encode(_ bytes: some Sequence<UInt8>, keeping kept: CharacterClass) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
@@ -103,7 +103,7 @@ enum PercentEncoding {
   }
 
   /// Returns the percent-decoded bytes, or nil if a "%" isn't followed by two hex digits.
-  static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+  package static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     var decoded: [UInt8] = []
     var rest = text
     while let byte = rest.popFirst() {

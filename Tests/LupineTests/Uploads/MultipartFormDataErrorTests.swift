@@ -335,3 +335,7 @@ import Testing
     #expect((error as? CocoaError)?.code == .fileWriteOutOfSpace)
   }
 }
+
+extension AFError.MultipartEncodingFailureReason {
+  fileprivate var underlyingError: (any Error)? { AFError.multipartEncodingFailed(reason: self).underlyingError }
+}

@@ -45,8 +45,8 @@ import Testing
 
   @Test("every entry of the built-in media type table has a lowercase extension and a valid type")
   func entries() {
-    #expect(MediaTypeTable.builtIn.count > 150)
-    for (fileExtension, type) in MediaTypeTable.builtIn {
+    #expect(MediaTypeTable.builtIn.types.count > 150)
+    for (fileExtension, type) in MediaTypeTable.builtIn.types {
       #expect(fileExtension == fileExtension.lowercased())
       let isMediaType = type.wholeMatch(of: /[a-z]+\/[a-z0-9.+\-]+/) != nil
       #expect(isMediaType, "\(type)")
