@@ -32,9 +32,6 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     var window: Int
     /// The number of times that the request has been sent to the origin.
     var attemptCount = 0
-    /// The stored beginning of the body that the request completes, while the request is being sent. Until it has been delivered,
-    /// the engine's window is empty, so that no byte of the origin's body arrives before.
-    var beginning: ServedBody?
     /// Notifies the other requests that wait for the response to this one. Nil if no request can wait for it.
     var lead: Lead?
     /// The time limit of the lookup in files, of the wait for another request, or of an unwanted body.
@@ -48,14 +45,16 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
       get {
         switch phase {
         case .serving(let served): served
-        case .forwarding: beginning
+        case .forwarding(let network): network.beginning
         case .deciding, .ended: nil
         }
       }
       set {
         switch phase {
         case .serving: if let newValue { phase = .serving(newValue) }
-        case .forwarding: beginning = newValue
+        case .forwarding(var network):
+          network.beginning = newValue
+          phase = .forwarding(network)
         case .deciding, .ended: break
         }
       }
@@ -274,9 +273,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
         state.phase = .ended
         return .end(state.lead.take())
       case .forwarding(var network):
-        network.isCanceled = true
+        network.stop(.canceled)
         state.phase = .forwarding(network)
-        state.beginning = nil
         return .cancel(network.handle)
       case .ended: return .none
       }
@@ -346,7 +344,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     let handle = state.withLock { state -> ExchangeHandle? in
       if state.window != .max { state.window += byteCount }
       // The origin's body has no window before the stored beginning has been delivered.
-      guard case .forwarding(var network) = state.phase, state.beginning == nil else { return nil }
+      guard case .forwarding(var network) = state.phase, network.beginning == nil else { return nil }
       let handle = network.extendWindow(by: byteCount)
       state.phase = .forwarding(network)
       return handle
@@ -375,10 +373,9 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
       state.phase = .forwarding(
         NetworkExchange(
           attempt: state.attemptCount, validated: selected.map { state.found[$0] },
-          invalidationCount: stores.invalidations.count))
-      guard let beginning else { return .submit(fields, attempt: state.attemptCount, window: state.window) }
-      state.beginning = ServedBody(body: beginning, metrics: nil)
-      return .submit(fields, attempt: state.attemptCount, window: 0)
+          invalidationCount: stores.invalidations.count,
+          beginning: beginning.map { ServedBody(body: $0, metrics: nil) }))
+      return .submit(fields, attempt: state.attemptCount, window: beginning == nil ? state.window : 0)
     }
     switch next {
     case nil: break
@@ -419,8 +416,11 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
       return (network, state.isPaused)
     }
     guard let (network, isPaused) = pending else { return }
-    if network.isCanceled { return handle.cancel() }
-    if network.isDiscarded { return handle.discardBody() }
+    switch network.use {
+    case .canceled, .interrupted: return handle.cancel()
+    case .discarded: return handle.discardBody()
+    case .receiving: break
+    }
     if isPaused { handle.pause() }
     if network.ungrantedByteCount > 0 { handle.extendWindow(by: network.ungrantedByteCount) }
   }
