@@ -355,18 +355,26 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
 
   // MARK: Sending
 
-  /// Submits the request to the engine. The request has conditional fields, such as If-None-Match, if it validates a stored
-  /// response. If it completes a stored part, opens or reads the part's file first.
-  func forward() { forward(completing: nil) }
-
-  private func forward(completing beginning: ServedBody.Body?) {
-    enum Next {
-      case read(FoundResponse.Body)
-      case submit(Fields, attempt: Int, window: Int)
+  /// Sends the request to the origin. If it completes a stored part, opens or reads the part's file first.
+  func forward() {
+    switch state.withLock({ $0.completed }) {
+    case nil: submit()
+    case .memory(let id, let content)?:
+      stores.memory.use(id)
+      submit(after: .data(content.data))
+    case .file(let id, _)?:
+      stores.onQueueNow {
+        let beginning = self.stores.open(id, nil).flatMap { self.body(of: $0) }
+        if let beginning { self.submit(after: beginning) } else { self.decideWithoutStored() }
+      }
     }
-    let next = state.withLock { state -> Next? in
+  }
+
+  /// Submits the request to the engine. The request has conditional fields, such as If-None-Match, if it validates a stored
+  /// response. `beginning` is the body of the stored part that the request completes, or nil if it completes none.
+  private func submit(after beginning: ServedBody.Body? = nil) {
+    let submission = state.withLock { state -> (fields: Fields, attempt: Int, window: Int)? in
       guard case .deciding = state.phase else { return nil }
-      if beginning == nil, let part = state.completed { return .read(part) }
       let selected = state.machine.forwarding?.selected
       guard let fields = state.machine.sent(now: stores.now) else { return nil }
       state.attemptCount += 1
@@ -375,26 +383,15 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
           attempt: state.attemptCount, validated: selected.map { state.found[$0] },
           invalidationCount: stores.invalidations.count,
           beginning: beginning.map { ServedBody(body: $0, metrics: nil) }))
-      return .submit(fields, attempt: state.attemptCount, window: beginning == nil ? state.window : 0)
+      return (fields, state.attemptCount, beginning == nil ? state.window : 0)
     }
-    switch next {
-    case nil: break
-    case .read(.memory(let id, let content)):
-      stores.memory.use(id)
-      forward(completing: .data(content.data))
-    case .read(.file(let id, _)):
-      stores.onQueueNow {
-        let beginning = self.stores.open(id, nil).flatMap { self.body(of: $0) }
-        if let beginning { self.forward(completing: beginning) } else { self.decideWithoutStored() }
-      }
-    case .submit(let fields, let attempt, let window):
-      var request = engineRequest
-      request.fields = fields
-      do throws(URLError) {
-        keep(try upstream.submit(request, to: self, windowBytes: window), of: attempt)
-      } catch {
-        fail(error)
-      }
+    guard let submission else { return }
+    var request = engineRequest
+    request.fields = submission.fields
+    do throws(URLError) {
+      keep(try upstream.submit(request, to: self, windowBytes: submission.window), of: submission.attempt)
+    } catch {
+      fail(error)
     }
   }
 
