@@ -34,11 +34,15 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     var attemptCount = 0
     /// Notifies the other requests that wait for the response to this one. Nil if no request can wait for it.
     var lead: Lead?
-    /// The time limit of the lookup in files, of the wait for another request, or of an unwanted body.
+    /// The time limit of the lookup in files, of the wait for another request, of reading a stored beginning, or of an unwanted
+    /// body.
     var deadline: Deadline?
 
-    /// The stored part of the representation that the request completes, or nil if it completes none.
-    var completed: FoundResponse.Body? { machine.forwarding?.completed.map { found[$0].body } }
+    /// The stored part of the representation that the request will complete, while the exchange is about to send it. Otherwise nil.
+    var completed: FoundResponse.Body? {
+      guard case .deciding = phase else { return nil }
+      return machine.forwarding?.completed.map { found[$0].body }
+    }
 
     /// The stored body that is being delivered: all of a response's, or the beginning of one whose rest the origin sends.
     var served: ServedBody? {
@@ -355,7 +359,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
 
   // MARK: Sending
 
-  /// Sends the request to the origin. If it completes a stored part, opens or reads the part's file first.
+  /// Sends the request to the origin. If it completes a stored part, opens or reads the part's file first. If that takes as long as
+  /// a lookup may take, the request is sent as if no response were stored.
   func forward() {
     switch state.withLock({ $0.completed }) {
     case nil: submit()
@@ -363,18 +368,25 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
       stores.memory.use(id)
       submit(after: .data(content.data))
     case .file(let id, _)?:
+      setDeadline(.milliseconds(SessionCache.lookupMillisecondsMax)) { $0.decideWithoutBeginning() }
       stores.onQueueNow {
         let beginning = self.stores.open(id, nil).flatMap { self.body(of: $0) }
-        if let beginning { self.submit(after: beginning) } else { self.decideWithoutStored() }
+        if let beginning { self.submit(after: beginning) } else { self.decideWithoutBeginning() }
       }
     }
+  }
+
+  /// Sends the request to the origin as if no response were stored, unless it has been sent, or has ended, in the meantime.
+  private func decideWithoutBeginning() {
+    perform { $0.completed == nil ? nil : $0.machine.decideWithoutStored(now: stores.now) }
   }
 
   /// Submits the request to the engine. The request has conditional fields, such as If-None-Match, if it validates a stored
   /// response. `beginning` is the body of the stored part that the request completes, or nil if it completes none.
   private func submit(after beginning: ServedBody.Body? = nil) {
-    let submission = state.withLock { state -> (fields: Fields, attempt: Int, window: Int)? in
-      guard case .deciding = state.phase else { return nil }
+    let submission = state.withLock { state -> (fields: Fields, attempt: Int, window: Int, deadline: Deadline?)? in
+      // A beginning that was read too late isn't used.
+      guard case .deciding = state.phase, (state.completed == nil) == (beginning == nil) else { return nil }
       let selected = state.machine.forwarding?.selected
       guard let fields = state.machine.sent(now: stores.now) else { return nil }
       state.attemptCount += 1
@@ -383,7 +395,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
           attempt: state.attemptCount, validated: selected.map { state.found[$0] },
           invalidationCount: stores.invalidations.count,
           beginning: beginning.map { ServedBody(body: $0, metrics: nil) }))
-      return (fields, state.attemptCount, beginning == nil ? state.window : 0)
+      // The limit of reading the beginning is released outside the lock.
+      return (fields, state.attemptCount, beginning == nil ? state.window : 0, state.deadline.take())
     }
     guard let submission else { return }
     var request = engineRequest
