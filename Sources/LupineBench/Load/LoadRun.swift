@@ -171,15 +171,14 @@
     private func finish(
       _ request: SentRequest, _ result: Result<Scenario.Outcome, Sample.Failure>, _ times: Scenario.Times
     ) {
-      // In a closed loop, a request is due when the one before has ended, so it can't be late.
-      let start = test.plan.isOpen ? times.start : nil
       state.withLock { state in
         guard !state.isOver else { return }
         state.inFlight -= 1
         guard request.isMeasured else { return }
         state.measurements.add(
           Sample(
-            scenario: request.scenario, due: request.due, sent: start ?? request.time, end: times.end, result: result))
+            scenario: request.scenario, due: request.due, passed: request.time, times, isOpenLoop: test.plan.isOpen,
+            result: result))
       }
       if case .closed = test.plan.loop { launchNext(due: .now) }
     }
