@@ -54,7 +54,8 @@
       let sent = dueCount - unsentCount
       return sent == 0 ? 0 : Double(errors.values.reduce(0, +)) / Double(sent)
     }
-    /// The number of requests that the generator sent more than 5 ms after they were due.
+    /// The number of requests that the generator sent more than 5 ms after they were due. Of a request without an end, only the time
+    /// is known at which the generator passed it to the engine.
     public var lateCount: Int { measurements.lateCount }
     /// The share of the requests sent that were sent late, from 0 to 1. If the test has WebSockets, the share of their messages that
     /// were sent late, if it is larger.
