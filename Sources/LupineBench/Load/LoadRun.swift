@@ -284,7 +284,8 @@
         let open = state.measurements.streams
         let report = LoadReport(
           test.plan, scenarioNames: test.scenarios.map(\.name), state.measurements,
-          unfinishedCount: state.inFlight - (open?.openCount ?? 0), duration: duration,
+          unfinishedCount: state.inFlight - (open?.openCount ?? 0),
+          connectionsOpenedInAdvance: test.connectionsOpenedInAdvance, duration: duration,
           streamDuration: open?.lastEvent.map { max($0 - state.measuredFrom, duration) } ?? duration,
           startTime: TimeOfDay.seconds - (now - state.measuredFrom).seconds, use: use)
         defer { state.streams = [:] }
