@@ -198,11 +198,13 @@ private struct CacheChoice {
         && stored[index].state == .valid && stored[index].partition == partition
         && stored[index].selectingFields.match(request.fields)
     }
+    guard let preferred = stored.preferred(among: beginnings), let tag = stored[preferred].entityTag else { return nil }
+    let completable = beginnings.filter { index in
+      stored[index].isSameVersion(as: stored[preferred]) && stored[index].bodyByteCount <= request.completedBytesMax
+    }
     // Of the beginnings of the preferred version, the longest leaves the least to be sent.
-    guard let preferred = stored.preferred(among: beginnings), let tag = stored[preferred].entityTag,
-      let index = beginnings.filter({ stored[$0].isSameVersion(as: stored[preferred]) })
-        .max(by: { stored[$0].bodyByteCount < stored[$1].bodyByteCount }), let part = stored[index].part,
-      stored[index].bodyByteCount <= request.completedBytesMax
+    guard let index = completable.max(by: { stored[$0].bodyByteCount < stored[$1].bodyByteCount }),
+      let part = stored[index].part
     else { return nil }
     var fields = request.fields
     fields.append(name: "Range", value: "bytes=\(part.range.upperBound)-")

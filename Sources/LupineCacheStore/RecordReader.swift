@@ -54,14 +54,15 @@ package final class RecordReader: Sendable {
     return bytes
   }
 
-  /// Reads a range of the record's body, and calls `receive` with its pieces, of at most a block each. Throws `.damaged` if the
-  /// checksum of a block is wrong, and the errors of `receive`.
+  /// Reads a range of the record's body, and calls `receive` with its pieces, of at most a block each, as long as `isWanted` returns
+  /// true. Throws `.damaged` if the checksum of a block is wrong, and the errors of `receive`.
   package func read(
-    _ range: Range<UInt64>, _ receive: (borrowing Span<UInt8>) throws(DiskStoreError) -> Void
+    _ range: Range<UInt64>, while isWanted: () -> Bool = { true },
+    _ receive: (borrowing Span<UInt8>) throws(DiskStoreError) -> Void
   ) throws(DiskStoreError) {
     let size = UInt64(RecordFormat.blockByteCount)
     var offset = range.lowerBound
-    while offset < range.upperBound {
+    while offset < range.upperBound, isWanted() {
       let block = try block(offset / size)
       let start = Int(offset % size)
       let end = Int(min(UInt64(block.count), range.upperBound - offset + UInt64(start)))

@@ -85,6 +85,9 @@ final class Fetch: ResponseSink {
     return await outcome.value()
   }
 
+  /// Whether the fetch has ended the response with an error of its own, for example because its output can't be written.
+  var isRefused: Bool { state.withLock { if case .refused = $0.disposition { true } else { false } } }
+
   /// The receive window of a WebSocket connection: 256 KiB, as in a session.
   static let socketWindowBytes = 256 * 1024
 

@@ -84,6 +84,20 @@
       #expect(report.invalidity?.contains("66.7 %") == true)
     }
 
+    @Test("requests are sent when the loop takes them, but code, and requests of closed loops, when they are begun")
+    func sent() {
+      let due = Instant(nanoseconds: 1_000_000_000)
+      func sent(_ taken: Instant?, isOpenLoop: Bool) -> Instant {
+        Sample(
+          scenario: 0, due: due, passed: due + .milliseconds(1), (taken, due + .milliseconds(9)),
+          isOpenLoop: isOpenLoop, result: .success(Scenario.Outcome())
+        ).sent
+      }
+      #expect(sent(due + .milliseconds(7), isOpenLoop: true) == due + .milliseconds(7))
+      #expect(sent(due + .milliseconds(7), isOpenLoop: false) == due + .milliseconds(1))
+      #expect(sent(nil, isOpenLoop: true) == due + .milliseconds(1))
+    }
+
     @Test("each second has its own rate and latencies")
     func seconds() {
       let row = endedSeconds.seconds[1]

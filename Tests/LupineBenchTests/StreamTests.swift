@@ -248,7 +248,7 @@
       #expect(report.errors["status 404"] == 4 && report.errors["not an event stream"] == 4)
       #expect(report.errors.values.reduce(0, +) == 12, "\(report.errors)")
       // Each arrival has one latency, even if it has no event.
-      #expect(report.measurements.all.sinceDue.count == 20)
+      #expect(report.measurements.all.sinceDue.count == 20 && report.measurements.delays.count == 20)
     }
 
     @Test("lines are counted without empty ones, and with a last one that lacks its ending")

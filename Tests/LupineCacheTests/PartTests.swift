@@ -204,6 +204,16 @@ import Testing
     #expect(forwarding?.completed == 1 && forwarding?.fields.first("Range") == "bytes=500-")
   }
 
+  @Test("a beginning that is too long for the caller gives way to a shorter one of its version, but of no older one")
+  func longestBeginningThatFits() throws {
+    let parts = [try part(0...499, at: 5), try part(0...299), try part(0...99, ["ETag: \"2\""])]
+    for (bytesMax, completed) in [(500, 0), (499, 1), (300, 1), (299, nil)] as [(UInt64, Int?)] {
+      var request = try CacheRequest.get()
+      request.completedBytesMax = bytesMax
+      #expect(CacheDecision.decide(request, parts, at: 6).forwarding?.completed == completed, "\(bytesMax)")
+    }
+  }
+
   @Test(
     "a stored part isn't completed if the caller demands something else, or if it isn't a beginning with a strong tag")
   func noCompletion() throws {

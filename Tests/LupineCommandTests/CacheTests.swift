@@ -184,6 +184,43 @@ struct CacheTests {
     }
   }
 
+  @Test("if a part has a wrong length, the command doesn't store it, and keeps the parts of its version")
+  func wrongPart() async throws {
+    try await withOrigin { request, _ in
+      guard request.fields.first("Range") == "bytes=0-6" else {
+        return Self.part(of: "0123456789", tag: "\"1\"", to: request)
+      }
+      let fields: Fields = ["Cache-Control": "max-age=600", "ETag": "\"1\"", "Content-Range": "bytes 0-6/10"]
+      return Reply(status: 206, fields: fields, .chunks([Array("01234".utf8)], pause: .zero))
+    } _: { origin, folder async throws in
+      func run(_ range: String) async throws -> Run {
+        try await lupine(["-v", "--cache", folder, "-H", "Range: bytes=\(range)", origin.url])
+      }
+      #expect(try await run("2-4").output == "234")
+      #expect(!cacheLines(try await run("0-6")).contains("stored"))
+      #expect(cacheLines(try await run("2-4")) == ["hit: the stored response is fresh"])
+      #expect(try await run("0-6").status == 0 && origin.requestCount == 3)
+    }
+  }
+
+  @Test(
+    "the command stops reading a stored body, complete or not, when its output can't be written",
+    arguments: [false, true])
+  func unwritableOutput(isPart: Bool) async throws {
+    let byteCount = 1_200_000
+    try await withOrigin { request, _ in
+      Self.part(of: String(repeating: "a", count: byteCount), tag: "\"1\"", to: request)
+    } _: { origin, folder async throws in
+      let range = isPart ? ["-H", "Range: bytes=0-\(byteCount - 2)"] : []
+      #expect(try await lupine(["--cache", folder] + range + [origin.url]).status == 0)
+      try damage(folder)
+      let run = try await lupine(["--cache", folder, "-o", "/dev/full", origin.url])
+      #expect(run.status == 23 && run.errors.contains("No space left"), "\(run.errors)")
+      // The damage at the end of the body hasn't been noticed.
+      #expect(try records(folder).count == 1)
+    }
+  }
+
   @Test(
     "a request with an option for another server or for trust neither reads nor writes the cache folder")
   func ownServer() async throws {

@@ -9,6 +9,9 @@
     fileprivate struct State {
       var measurements: Measurements
       var inFlight = 0
+      /// The requests in flight that the generator passed late to the engine or to the scenario's code, by the numbers of their arrivals.
+      /// If they don't end, they are late nevertheless.
+      var lateInFlight: [Int: SentRequest] = [:]
       /// The number of arrivals, including those of the warm-up.
       var arrivals = 0
       var rotation: ScenarioRotation
@@ -128,6 +131,8 @@
       /// When the generator passed it to the engine or to the scenario's code.
       let time: Instant
       let isMeasured: Bool
+
+      var isLate: Bool { due + Measurements.lateness < time }
     }
 
     /// Sends the next request, or counts it as not sent if too many are in flight. Returns false if the load is over.
@@ -146,6 +151,7 @@
     private func launch(_ request: SentRequest) {
       let scenario = test.scenarios[request.scenario]
       guard let setting = scenario.streamSetting else {
+        if request.isLate, request.isMeasured { state.withLock { $0.lateInFlight[request.number] = request } }
         return scenario.start(request.number) { self.finish(request, $0, $1) }
       }
       let stream = LoadStream(
@@ -171,15 +177,15 @@
     private func finish(
       _ request: SentRequest, _ result: Result<Scenario.Outcome, Sample.Failure>, _ times: Scenario.Times
     ) {
-      // In a closed loop, a request is due when the one before has ended, so it can't be late.
-      let start = test.plan.isOpen ? times.start : nil
       state.withLock { state in
         guard !state.isOver else { return }
         state.inFlight -= 1
         guard request.isMeasured else { return }
+        if request.isLate { state.lateInFlight[request.number] = nil }
         state.measurements.add(
           Sample(
-            scenario: request.scenario, due: request.due, sent: start ?? request.time, end: times.end, result: result))
+            scenario: request.scenario, due: request.due, passed: request.time, times, isOpenLoop: test.plan.isOpen,
+            result: result))
       }
       if case .closed = test.plan.loop { launchNext(due: .now) }
     }
@@ -217,7 +223,11 @@
         guard request.isMeasured else { return }
         let sample = Sample(
           scenario: request.scenario, due: request.due, sent: request.time, end: end.time, result: end.result)
-        if end.isAnswered { state.measurements.noteEnd(sample) } else { state.measurements.add(sample) }
+        // How late it was opened has been noted then.
+        if !end.isAnswered {
+          state.measurements.noteLatency(request.scenario, due: request.due, sent: request.time, end: end.time)
+        }
+        state.measurements.noteEnd(sample)
       }
       if case .closed = test.plan.loop { launchNext(due: .now) }
     }
@@ -269,11 +279,13 @@
       let use = startOfUse.flatMap { earlier in ProcessUsage.ofGenerator(now: now)?.share(since: earlier) }
       let (report, streams) = state.withLock { state -> (LoadReport, [LoadStream]) in
         state.isOver = true
+        for request in state.lateInFlight.values { state.measurements.noteSent(due: request.due, sent: request.time) }
         let duration = endOfLoad - state.measuredFrom
         let open = state.measurements.streams
         let report = LoadReport(
           test.plan, scenarioNames: test.scenarios.map(\.name), state.measurements,
-          unfinishedCount: state.inFlight - (open?.openCount ?? 0), duration: duration,
+          unfinishedCount: state.inFlight - (open?.openCount ?? 0),
+          connectionsOpenedInAdvance: test.connectionsOpenedInAdvance, duration: duration,
           streamDuration: open?.lastEvent.map { max($0 - state.measuredFrom, duration) } ?? duration,
           startTime: TimeOfDay.seconds - (now - state.measuredFrom).seconds, use: use)
         defer { state.streams = [:] }

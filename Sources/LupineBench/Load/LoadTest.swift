@@ -14,6 +14,9 @@
     public var scenarios: [Scenario]
     /// The number of a local process whose processor time and memory the report shows for each second, or nil (the default).
     public var watchedProcess: Int32?
+    /// The number of connections that were opened for the test before it, such as by `Engine.prewarm`. The report counts them, too. 0
+    /// by default.
+    public var connectionsOpenedInAdvance = 0
     /// Called after each second with its latencies, in order, on the thread that sends. It must return within milliseconds. Does
     /// nothing by default.
     public var onSecond: @Sendable (LoadProgress) -> Void = { _ in }

@@ -135,10 +135,10 @@
     // MARK: Requests
 
     private func launch(_ request: (scenario: Int, number: Int, due: Instant)) {
-      let sent = Instant.now
+      let passed = Instant.now
       worker.scenarios[request.scenario].start(request.number) { result, times in
         let sample = Sample(
-          scenario: request.scenario, due: request.due, sent: times.start ?? sent, end: times.end, result: result)
+          scenario: request.scenario, due: request.due, passed: passed, times, isOpenLoop: true, result: result)
         self.state.withLock { state in
           state.inFlight -= 1
           state.measurements.add(sample)

@@ -47,6 +47,7 @@
     private(set) var dueCount = 0
     /// The number of requests that were due but never sent, because too many were in flight.
     private(set) var unsentCount = 0
+    /// The number of connections that were opened for requests.
     private(set) var openedConnections = 0
     /// The events of streams, or nil if no scenario is a stream.
     private(set) var streams: StreamTotals?

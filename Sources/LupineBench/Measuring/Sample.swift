@@ -35,6 +35,20 @@
     }
   }
 
+  extension Sample {
+    /// Creates the sample of an arrival whose scenario isn't a stream. `passed` is when the generator passed the request to the engine
+    /// or called the scenario's code.
+    ///
+    /// In a closed loop, a request is due when the one before has ended, so it can't be late.
+    init(
+      scenario: Int, due: Instant, passed: Instant, _ times: Scenario.Times, isOpenLoop: Bool,
+      result: Result<Scenario.Outcome, Failure>
+    ) {
+      let taken = isOpenLoop ? times.start : nil
+      self.init(scenario: scenario, due: due, sent: taken ?? passed, end: times.end, result: result)
+    }
+  }
+
   /// The parts of a request's duration.
   enum RequestPhase: String, CaseIterable, Sendable {
     case lookup, connect, tls, firstByte, body

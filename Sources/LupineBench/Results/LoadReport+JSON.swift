@@ -20,7 +20,8 @@
         "completed": JSONText(completedCount),
         "rate": JSONText(rate),
         "received_bytes": JSONText(all.receivedBytes),
-        "opened_connections": JSONText(measurements.openedConnections),
+        "opened_connections": JSONText(openedConnectionCount),
+        "connections_opened_in_advance": JSONText(connectionsOpenedInAdvance),
         "error_share": JSONText(errorShare),
         "errors": JSONText(members: errors.sorted { $0.key < $1.key }.map { ($0.key, JSONText($0.value)) }),
         "statuses": JSONText(

@@ -17,7 +17,8 @@
       text += "errors      \(errors.values.reduce(0, +)) (\((errorShare * 100).text(2)) %)\(list(errors))\n"
       text +=
         "statuses   \(all.statuses.sorted { $0.key < $1.key }.map { " \($0.key): \($0.value)" }.joined(separator: ","))\n"
-      text += "connections \(measurements.openedConnections) opened\n"
+      text += "connections \(openedConnectionCount) opened"
+      text += connectionsOpenedInAdvance > 0 ? ", \(connectionsOpenedInAdvance) of them in advance\n" : "\n"
       if let use {
         text += "generator   \((use.cores * 100).text(0)) % of a core, \(use.residentBytes.bytesText) of memory\n"
       }

@@ -22,11 +22,15 @@
     /// The generator's use of the processor during the test: 1 is one core in full use. Nil if it can't be read.
     let use: ProcessUsage.Share?
     private let unfinishedCount: Int
+    /// The number of connections that were opened before the test.
+    let connectionsOpenedInAdvance: Int
 
     init(
-      _ plan: LoadPlan, scenarioNames: [String], _ measurements: Measurements, unfinishedCount: Int, duration: Duration,
-      streamDuration: Duration? = nil, startTime: Double = 0, use: ProcessUsage.Share?
+      _ plan: LoadPlan, scenarioNames: [String], _ measurements: Measurements, unfinishedCount: Int,
+      connectionsOpenedInAdvance: Int = 0, duration: Duration, streamDuration: Duration? = nil, startTime: Double = 0,
+      use: ProcessUsage.Share?
     ) {
+      self.connectionsOpenedInAdvance = connectionsOpenedInAdvance
       self.startTime = startTime
       self.streamDuration = streamDuration ?? duration
       (self.plan, self.scenarioNames, self.measurements) = (plan, scenarioNames, measurements)
@@ -54,7 +58,10 @@
       let sent = dueCount - unsentCount
       return sent == 0 ? 0 : Double(errors.values.reduce(0, +)) / Double(sent)
     }
-    /// The number of requests that the generator sent more than 5 ms after they were due.
+    /// The number of connections that measured requests have opened, or that were opened for them before the test.
+    public var openedConnectionCount: Int { measurements.openedConnections + connectionsOpenedInAdvance }
+    /// The number of requests that the generator sent more than 5 ms after they were due. Of a request without an end, only the time
+    /// is known at which the generator passed it to the engine.
     public var lateCount: Int { measurements.lateCount }
     /// The share of the requests sent that were sent late, from 0 to 1. If the test has WebSockets, the share of their messages that
     /// were sent late, if it is larger.

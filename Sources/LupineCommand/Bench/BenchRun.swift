@@ -135,14 +135,16 @@
       func run(
         _ plan: LoadPlan, onSecond: @escaping @Sendable (LoadProgress) -> Void, begin: (String) -> Void = { _ in }
       ) async throws(CommandError) -> LoadReport {
+        var test = LoadTest(plan, scenarios)
         if case .open(let stages, _) = plan.loop, let prewarmed {
           let rate = stages.map(\.rate).max() ?? 0
           // Connections that can't be opened are the test's errors.
           let count = min(Int(rate * (Self.prewarmedTime / .seconds(1))), connectionsMax)
+          let earlier = await engine.counters().total.created
           await engine.prewarm(prewarmed.uri.origin, count: count, timeouts: prewarmed.timeouts)
+          test.connectionsOpenedInAdvance = await engine.counters().total.created - earlier
         }
         begin(LoadProgress.histogramLogHeader(after: plan.warmUp))
-        var test = LoadTest(plan, scenarios)
         test.watchedProcess = watchedProcess
         test.onSecond = onSecond
         do throws(SystemError) {

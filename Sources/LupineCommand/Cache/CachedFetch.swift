@@ -152,7 +152,8 @@ final class CachedFetch: ResponseSink {
     }
   }
 
-  /// Writes the head of a completed response and the stored beginning of its body. The body of the origin's response follows.
+  /// Writes the head of a completed response and the stored beginning of its body. The body of the origin's response follows. Like
+  /// each write to the output, this blocks the loop's thread, which has no other request to serve.
   private func complete(_ part: RecordReader, _ combination: StoredResponse.Combination) -> BodyDisposition {
     let whole = ResponseHead(
       status: combination.response.status, fields: combination.response.fields, isContentDecoded: false)
@@ -164,7 +165,8 @@ final class CachedFetch: ResponseSink {
       interrupt()
       return .deliver
     }
-    begin(CombinedRecord(combination, of: part), or: combination.part)
+    // A long beginning isn't copied in vain: after a failed write, the fetch cancels the request.
+    if !fetch.isRefused { begin(CombinedRecord(combination, of: part), or: combination.part) }
     return .deliver
   }
 
@@ -273,10 +275,10 @@ final class CachedFetch: ResponseSink {
     return true
   }
 
-  /// Passes bytes of a stored body to the fetch. If the record is damaged, deletes it and returns false.
+  /// Passes bytes of a stored body to the fetch, until it refuses them. If the record is damaged, deletes it and returns false.
   private func deliver(_ bytes: Range<UInt64>, of record: RecordReader) -> Bool {
     do throws(DiskStoreError) {
-      try record.read(bytes) { fetch.receive(body: $0) }
+      try record.read(bytes, while: { !fetch.isRefused }) { fetch.receive(body: $0) }
       return true
     } catch {
       cache.store.remove(record.id)

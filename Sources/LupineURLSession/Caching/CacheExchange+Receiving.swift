@@ -15,6 +15,18 @@ struct NetworkExchange {
     var isDelivered: Bool
   }
 
+  /// What happens to the part of the response that hasn't arrived yet.
+  enum Use {
+    /// The exchange receives it.
+    case receiving
+    /// The rest of the body is discarded, and neither passed on nor stored.
+    case discarded
+    /// The task has canceled the request.
+    case canceled
+    /// The request is canceled and ends with an error, because the origin's body or the stored beginning is wrong.
+    case interrupted
+  }
+
   let attempt: Int
   /// The stored response that the request validates, or nil if it validates none.
   let validated: FoundResponse?
@@ -22,17 +34,24 @@ struct NetworkExchange {
   let invalidationCount: UInt64
   /// The engine's handle for the request. Nil until `submit` has returned.
   var handle: ExchangeHandle?
-  var isCanceled = false
-  /// Whether the rest of the response's body is discarded, and neither passed on nor stored.
-  var isDiscarded = false
+  private(set) var use = Use.receiving
+  /// The stored beginning of the body that the request completes. Until it has been delivered, the engine's window is empty, so that
+  /// no byte of the origin's body arrives before. Nil afterward, and if the request completes no stored part.
+  var beginning: ServedBody?
   /// The number of bytes by which the task has extended the receive window before `submit` returned the handle. The engine's window
   /// is extended by this number as soon as there is a handle.
   var ungrantedByteCount = 0
   /// Nil until the response's head has arrived, and if the receiver doesn't receive the response.
   var passing: Passing?
-  /// Whether the response ends with an error, because the origin's body or the stored beginning is wrong. The request is then
-  /// canceled.
-  var isInterrupted = false
+
+  /// Stops receiving the response, and forgets its stored beginning. A canceled request stays canceled.
+  mutating func stop(_ new: Use) {
+    beginning = nil
+    switch use {
+    case .receiving, .discarded: use = new
+    case .canceled, .interrupted: break
+    }
+  }
 
   /// Extends the engine's window. Returns the handle through which the caller must do that. Nil if there is no handle yet.
   mutating func extendWindow(by byteCount: Int) -> ExchangeHandle? {
@@ -68,8 +87,7 @@ extension CacheExchange.State {
     guard case .forwarding(var network) = phase else { return StoppedStoring(lead: nil, handle: nil) }
     network.passing?.stored = nil
     if !isWanted {
-      network.isDiscarded = true
-      beginning = nil
+      network.stop(.discarded)
       machine.discardBody()
     }
     phase = .forwarding(network)
@@ -82,27 +100,27 @@ extension CacheExchange.State {
 extension CacheExchange {
   func receive(head: ResponseHead) -> BodyDisposition {
     let request = cache.received(request)
-    let received = state.withLock { state -> (CacheMachine.Reception, NetworkExchange, [FoundResponse], ServedBody?)? in
+    let received = state.withLock { state -> (CacheMachine.Reception, NetworkExchange, [FoundResponse])? in
       guard case .forwarding(let network) = state.phase,
         let reception = state.machine.received(status: head.status, head.fields, to: request, now: stores.now)
       else { return nil }
-      return (reception, network, state.found, state.beginning)
+      return (reception, network, state.found)
     }
     switch received {
     case nil: return .discard
-    case (.passOn(let updates, let times), let network, let found, let beginning)?:
+    case (.passOn(let updates, let times), let network, let found)?:
       stores.apply(updates, to: found, of: key)
-      defer { if beginning != nil { passWithoutBeginning() } }
+      defer { if network.beginning != nil { passWithoutBeginning() } }
       return pass(head, times, request, network.invalidationCount)
-    case (.complete(let combination, _, let times), let network, _, let beginning)?:
+    case (.complete(let combination, _, let times), let network, _)?:
       // The stored response's cookies were set when it arrived.
       var fields = combination.response.fields
       fields.remove("Set-Cookie")
       for cookie in head.fields.all("Set-Cookie") { fields.append(name: "Set-Cookie", value: cookie) }
       return pass(
         ResponseHead(status: combination.response.status, fields: fields, isContentDecoded: false), times, request,
-        network.invalidationCount, completing: combination, after: beginning)
-    case (.withhold(let updates, let confirmed), _, let found, _)?:
+        network.invalidationCount, completing: combination, after: network.beginning)
+    case (.withhold(let updates, let confirmed), _, let found)?:
       stores.apply(updates, to: found, of: key)
       // If the server fails to prove that it knows the password, the receiver gets the head instead, without the body.
       let isTrusted = receiver?.confirm(head) ?? true
@@ -168,9 +186,8 @@ extension CacheExchange {
     let handle = state.withLock { state -> ExchangeHandle? in
       guard case .forwarding(var network) = state.phase else { return nil }
       network.passing = nil
-      (network.isCanceled, network.isInterrupted) = (true, true)
+      network.stop(.interrupted)
       state.phase = .forwarding(network)
-      state.beginning = nil
       return network.handle
     }
     handle?.cancel()
@@ -181,7 +198,7 @@ extension CacheExchange {
       guard case .forwarding(var network) = state.phase else { return }
       network.passing = passing
       // The receiver may have discarded the body in the meantime.
-      if network.isDiscarded { network.passing?.stored = nil }
+      if case .discarded = network.use { network.passing?.stored = nil }
       state.phase = .forwarding(network)
     }
   }
@@ -221,7 +238,7 @@ extension CacheExchange {
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
     let network = state.withLock { state -> NetworkExchange? in
       guard case .forwarding(let network) = state.phase else { return nil }
-      (state.phase, state.beginning) = (.deciding, nil)
+      state.phase = .deciding
       return network
     }
     guard let network else { return }
@@ -231,10 +248,11 @@ extension CacheExchange {
       ending = permitsStale(after: failure) ? .outage : .failed
       if network.passing == nil, failure.code == .cancelled || failure.code == .shutDown { outcome = .canceled }
     }
-    guard !network.isInterrupted else {
-      return end(.failure(.interruption(at: request.uri.origin)), metrics, .canceled)
+    switch network.use {
+    case .interrupted: return end(.failure(.interruption(at: request.uri.origin)), metrics, .canceled)
+    case .canceled: return end(result, metrics, .canceled)
+    case .receiving, .discarded: break
     }
-    guard !network.isCanceled else { return end(result, metrics, .canceled) }
     var isPassedOn = false
     perform(metrics) { state in
       let action = state.machine.ended(ending, now: stores.now)

@@ -131,8 +131,8 @@ extension CacheExchange {
     if case .data(let data) = served.body, data.isEmpty {
       if case .forwarding(var network) = state.phase {
         let handle = network.extendWindow(by: state.window)
+        network.beginning = nil
         state.phase = .forwarding(network)
-        state.beginning = nil
         return .receiveRest(handle, window: state.window)
       }
       state.phase = .ended

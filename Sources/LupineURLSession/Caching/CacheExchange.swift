@@ -32,30 +32,33 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     var window: Int
     /// The number of times that the request has been sent to the origin.
     var attemptCount = 0
-    /// The stored beginning of the body that the request completes, while the request is being sent. Until it has been delivered,
-    /// the engine's window is empty, so that no byte of the origin's body arrives before.
-    var beginning: ServedBody?
     /// Notifies the other requests that wait for the response to this one. Nil if no request can wait for it.
     var lead: Lead?
-    /// The time limit of the lookup in files, of the wait for another request, or of an unwanted body.
+    /// The time limit of the lookup in files, of the wait for another request, of reading a stored beginning, or of an unwanted
+    /// body.
     var deadline: Deadline?
 
-    /// The stored part of the representation that the request completes, or nil if it completes none.
-    var completed: FoundResponse.Body? { machine.forwarding?.completed.map { found[$0].body } }
+    /// The stored part of the representation that the request will complete, while the exchange is about to send it. Otherwise nil.
+    var completed: FoundResponse.Body? {
+      guard case .deciding = phase else { return nil }
+      return machine.forwarding?.completed.map { found[$0].body }
+    }
 
     /// The stored body that is being delivered: all of a response's, or the beginning of one whose rest the origin sends.
     var served: ServedBody? {
       get {
         switch phase {
         case .serving(let served): served
-        case .forwarding: beginning
+        case .forwarding(let network): network.beginning
         case .deciding, .ended: nil
         }
       }
       set {
         switch phase {
         case .serving: if let newValue { phase = .serving(newValue) }
-        case .forwarding: beginning = newValue
+        case .forwarding(var network):
+          network.beginning = newValue
+          phase = .forwarding(network)
         case .deciding, .ended: break
         }
       }
@@ -274,9 +277,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
         state.phase = .ended
         return .end(state.lead.take())
       case .forwarding(var network):
-        network.isCanceled = true
+        network.stop(.canceled)
         state.phase = .forwarding(network)
-        state.beginning = nil
         return .cancel(network.handle)
       case .ended: return .none
       }
@@ -346,7 +348,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     let handle = state.withLock { state -> ExchangeHandle? in
       if state.window != .max { state.window += byteCount }
       // The origin's body has no window before the stored beginning has been delivered.
-      guard case .forwarding(var network) = state.phase, state.beginning == nil else { return nil }
+      guard case .forwarding(var network) = state.phase, network.beginning == nil else { return nil }
       let handle = network.extendWindow(by: byteCount)
       state.phase = .forwarding(network)
       return handle
@@ -357,47 +359,52 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
 
   // MARK: Sending
 
-  /// Submits the request to the engine. The request has conditional fields, such as If-None-Match, if it validates a stored
-  /// response. If it completes a stored part, opens or reads the part's file first.
-  func forward() { forward(completing: nil) }
-
-  private func forward(completing beginning: ServedBody.Body?) {
-    enum Next {
-      case read(FoundResponse.Body)
-      case submit(Fields, attempt: Int, window: Int)
+  /// Sends the request to the origin. If it completes a stored part, opens or reads the part's file first. If that takes as long as
+  /// a lookup may take, the request is sent as if no response were stored.
+  func forward() {
+    switch state.withLock({ $0.completed }) {
+    case nil: submit()
+    case .memory(let id, let content)?:
+      stores.memory.use(id)
+      submit(after: .data(content.data))
+    case .file(let id, _)?:
+      setDeadline(.milliseconds(SessionCache.lookupMillisecondsMax)) { $0.decideWithoutBeginning() }
+      stores.onQueueNow {
+        let beginning = self.stores.open(id, nil).flatMap { self.body(of: $0) }
+        if let beginning { self.submit(after: beginning) } else { self.decideWithoutBeginning() }
+      }
     }
-    let next = state.withLock { state -> Next? in
-      guard case .deciding = state.phase else { return nil }
-      if beginning == nil, let part = state.completed { return .read(part) }
+  }
+
+  /// Sends the request to the origin as if no response were stored, unless it has been sent, or has ended, in the meantime.
+  private func decideWithoutBeginning() {
+    perform { $0.completed == nil ? nil : $0.machine.decideWithoutStored(now: stores.now) }
+  }
+
+  /// Submits the request to the engine. The request has conditional fields, such as If-None-Match, if it validates a stored
+  /// response. `beginning` is the body of the stored part that the request completes, or nil if it completes none.
+  private func submit(after beginning: ServedBody.Body? = nil) {
+    let submission = state.withLock { state -> (fields: Fields, attempt: Int, window: Int, deadline: Deadline?)? in
+      // A beginning that was read too late isn't used.
+      guard case .deciding = state.phase, (state.completed == nil) == (beginning == nil) else { return nil }
       let selected = state.machine.forwarding?.selected
       guard let fields = state.machine.sent(now: stores.now) else { return nil }
       state.attemptCount += 1
       state.phase = .forwarding(
         NetworkExchange(
           attempt: state.attemptCount, validated: selected.map { state.found[$0] },
-          invalidationCount: stores.invalidations.count))
-      guard let beginning else { return .submit(fields, attempt: state.attemptCount, window: state.window) }
-      state.beginning = ServedBody(body: beginning, metrics: nil)
-      return .submit(fields, attempt: state.attemptCount, window: 0)
+          invalidationCount: stores.invalidations.count,
+          beginning: beginning.map { ServedBody(body: $0, metrics: nil) }))
+      // The limit of reading the beginning is released outside the lock.
+      return (fields, state.attemptCount, beginning == nil ? state.window : 0, state.deadline.take())
     }
-    switch next {
-    case nil: break
-    case .read(.memory(let id, let content)):
-      stores.memory.use(id)
-      forward(completing: .data(content.data))
-    case .read(.file(let id, _)):
-      stores.onQueueNow {
-        let beginning = self.stores.open(id, nil).flatMap { self.body(of: $0) }
-        if let beginning { self.forward(completing: beginning) } else { self.decideWithoutStored() }
-      }
-    case .submit(let fields, let attempt, let window):
-      var request = engineRequest
-      request.fields = fields
-      do throws(URLError) {
-        keep(try upstream.submit(request, to: self, windowBytes: window), of: attempt)
-      } catch {
-        fail(error)
-      }
+    guard let submission else { return }
+    var request = engineRequest
+    request.fields = submission.fields
+    do throws(URLError) {
+      keep(try upstream.submit(request, to: self, windowBytes: submission.window), of: submission.attempt)
+    } catch {
+      fail(error)
     }
   }
 
@@ -419,8 +426,11 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
       return (network, state.isPaused)
     }
     guard let (network, isPaused) = pending else { return }
-    if network.isCanceled { return handle.cancel() }
-    if network.isDiscarded { return handle.discardBody() }
+    switch network.use {
+    case .canceled, .interrupted: return handle.cancel()
+    case .discarded: return handle.discardBody()
+    case .receiving: break
+    }
     if isPaused { handle.pause() }
     if network.ungrantedByteCount > 0 { handle.extendWindow(by: network.ungrantedByteCount) }
   }

@@ -20,8 +20,9 @@ final class SessionCache: Sendable {
   /// limit, a server that sends the body very slowly could keep it running forever.
   static let revalidationTimeMax = Duration.seconds(60)
 
-  /// The maximum time, in milliseconds, for looking up stored responses in files: 5,000. If the lookup takes longer, for example
-  /// because a network share stalls, the request is sent to the origin without the result of the lookup.
+  /// The maximum time, in milliseconds, for looking up stored responses in files, and then for reading the stored beginning that the
+  /// request completes: 5,000 each. If it takes longer, for example because a network share stalls, the request is sent to the origin
+  /// as if no response were stored in files.
   static let lookupMillisecondsMax = 5_000
 
   private static let sessionCount = Atomic(0)

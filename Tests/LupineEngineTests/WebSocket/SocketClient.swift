@@ -89,10 +89,13 @@ final class ManualTimer: Sendable {
   private struct State {
     var now = Instant.now
     var sleepers: [(Instant, CheckedContinuation<Void, Never>)] = []
+    var passedCount = 0
     var hasEnded = false
   }
 
   private let state = Mutex(State())
+  /// How often a deadline was awaited that had passed already.
+  var passedCount: Int { state.withLock { $0.passedCount } }
   let deadlines = Recorder<Duration>()
 
   var timer: WebSocketChannel.Timer {
@@ -100,7 +103,7 @@ final class ManualTimer: Sendable {
       await withCheckedContinuation { continuation in
         let (rest, sleeps) = self.state.withLock { state in
           let sleeps = deadline > state.now && !state.hasEnded
-          if sleeps { state.sleepers.append((deadline, continuation)) }
+          if sleeps { state.sleepers.append((deadline, continuation)) } else { state.passedCount += 1 }
           return (deadline - state.now, sleeps)
         }
         self.deadlines.record(rest)

@@ -13,14 +13,24 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct CacheExchangeTests {
   /// A mock receiver that cancels the exchange as soon as it receives the complete response to be stored.
   private final class Receiver: CacheReceiver {
+    /// Whether the receiver discards the body while it accepts the head.
+    let discardsBody: Bool
     let exchange = Mutex<CacheExchange?>(nil)
+    let keptCount = Atomic(0)
     let endCount = Atomic(0)
 
-    func accept(_ head: ResponseHead) -> (disposition: BodyDisposition, isTrusted: Bool) { (.deliver, true) }
+    init(discardsBody: Bool = false) { self.discardsBody = discardsBody }
+
+    func accept(_ head: ResponseHead) -> (disposition: BodyDisposition, isTrusted: Bool) {
+      let exchange = exchange.withLock { $0 }
+      if discardsBody { exchange?.discardBody() }
+      return (.deliver, true)
+    }
     func confirm(_ head: ResponseHead) -> Bool { true }
     func receive(served head: ResponseHead) -> BodyDisposition { .deliver }
     func receive(served piece: Data) {}
     func keep(_ storable: StorableResponse) {
+      keptCount.add(1, ordering: .relaxed)
       let exchange = exchange.withLock { $0.take() }
       exchange?.cancel()
     }
@@ -246,6 +256,19 @@ import Testing
       #expect(await settles(within: SessionCache.waitMax / 2) { fixture.script.count == 2 })
       gate.open()
       #expect(await settles { receivers.allSatisfy { $0.endCount.load(ordering: .relaxed) == 1 } })
+    }
+  }
+
+  @Test("a response whose body the receiver discards while it accepts the head isn't stored")
+  func discardedAtOnce() async throws {
+    try await withCache { fixture async throws in
+      fixture.script.on("/a", "one")
+      let receiver = Receiver(discardsBody: true)
+      _ = try start(fixture, receiver)
+      #expect(await settles { receiver.endCount.load(ordering: .relaxed) == 1 })
+      receiver.exchange.withLock { $0 = nil }
+      #expect(receiver.keptCount.load(ordering: .relaxed) == 0)
+      #expect(try await fixture.load().text == "one" && fixture.script.count == 2)
     }
   }
 

@@ -267,6 +267,36 @@ extension CacheFixture {
     }
   }
 
+  @Test("if the disk doesn't respond while a stored beginning is read, the whole is requested after the lookup's limit")
+  func stalledBeginning() async throws {
+    try await withCache(memory: 0, disk: 10_000_000) { fixture async throws in
+      let (rest, whole, disk) = (Gate(), Gate(), Gate())
+      defer { for gate in [rest, whole, disk] { gate.open() } }
+      fixture.script.on("/a") { request, number in
+        if number == 1 { rest.waitBlocking() }
+        if number == 2 { whole.waitBlocking() }
+        return Self.reply(to: request)
+      }
+      try await fixture.load("/a", ["Range": "bytes=0-6"])
+      let first = fixture.session.dataTask(with: fixture.request())
+      first.resume()
+      #expect(await settles { fixture.script.count == 2 })
+      async let body = fixture.load().text
+      #expect(await settles { fixture.session.client.cache?.waiterCount == 1 })
+      // The second request takes the place of the first one, and opens the beginning's file after the earlier work with files.
+      fixture.cache.stores.onQueue { disk.waitBlocking() }
+      first.cancel()
+      try #require(await settles { fixture.script.count == 3 })
+      #expect(!disk.isOpen)
+      disk.open()
+      // The beginning, which is read too late, isn't used.
+      fixture.cache.stores.waitForFiles {}
+      whole.open()
+      #expect(try await body == "0123456789")
+      #expect(ranges(fixture) == ["bytes=0-6", "bytes=7-", "-"])
+    }
+  }
+
   @Test("parts of random ranges, in memory and in files, requested in random ways, always have the resource's bytes")
   func random() async throws {
     var random = SplitMix64(seed: 5)
