@@ -15,18 +15,20 @@ struct WebSocketTests {
     return try await body("ws" + origin.url.dropFirst(4))
   }
 
-  @Test("--ws sends the lines of standard input as text messages, and closes the connection at the input's end")
+  @Test(
+    "--ws sends the lines of standard input, closes the connection at the input's end, and prints messages until the server answers"
+  )
   func lines() async throws {
     let received = Recorder<String>()
     try await withSocketServer { peer in
       guard let socket = try ServerSocket(peer) else { return }
       while let frame = try socket.next() {
         received.record("\(frame.opcode) \(frame.opcode == 8 ? "" : String(decoding: frame.payload, as: UTF8.self))")
-        if frame.opcode == 8 { return try socket.send(ServerFrame(8, frame.payload)) }
+        if frame.opcode == 8 { return try socket.send(.text("answer"), ServerFrame(8, frame.payload)) }
       }
     } _: { url in
       let run = try await lupine(["--ws", url], input: "one\ntwo\nthrée")
-      #expect(run.status == 0, "\(run.errors)")
+      #expect(run.status == 0 && run.output == "answer\n", "\(run.errors)")
       #expect(await received.first(4) == ["1 one", "1 two", "1 thrée", "8 "])
     }
   }

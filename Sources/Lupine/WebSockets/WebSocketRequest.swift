@@ -12,6 +12,10 @@ import Synchronization
 public final class WebSocketRequest: Request, @unchecked Sendable {
   private struct SocketState {
     var receivers: [any WebSocketEventReceiver] = []
+    /// Whether the request was resumed before it has a handler, so that events are kept, and messages aren't received, until then.
+    var awaitsHandler = false
+    /// The events that are kept for the first handler: at most the start and the end of each attempt's connection.
+    var keptEvents: [WebSocketEvent] = []
     /// Messages that were sent before the task was created.
     var early: [@Sendable (Result<URLSessionWebSocketTask, any Error>) -> Void] = []
     /// The task to which messages are passed, or nil before it is created and after the request has ended.
@@ -48,15 +52,13 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     let task = session.webSocketTask(with: request)
     task.maximumMessageSize = configuration.maximumMessageSize
     task.pingInterval = configuration.pingInterval
-    // A handler may take any time for a message, and gets those that arrived before the end.
-    task.waitForReceiver()
-    let early = socketState.withLock { state in
+    let (early, awaitsHandler) = socketState.withLock { state in
       defer { state.early = [] }
       state.task = task
-      return state.early
+      return (state.early, state.awaitsHandler)
     }
     for send in early { send(.success(task)) }
-    receiveNext(from: task)
+    if !awaitsHandler { beginReceiving(from: task) }
     return task
   }
 
@@ -97,6 +99,12 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
 
   // MARK: Events, on the underlying queue
 
+  private func beginReceiving(from task: URLSessionWebSocketTask) {
+    // A handler may take any time for a message, and gets those that arrived before the end.
+    task.waitForReceiver()
+    receiveNext(from: task)
+  }
+
   private func receiveNext(from task: URLSessionWebSocketTask) {
     task.receive { [weak self, weak task] result in
       // The request's end is reported by its task's end.
@@ -113,12 +121,20 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
   }
 
   private func deliver(_ event: WebSocketEvent) {
-    for receiver in socketState.withLock({ $0.receivers }) { receiver.take(event, of: self, handlersAtWork) }
+    let receivers = socketState.withLock { state in
+      if state.awaitsHandler { state.keptEvents.append(event) }
+      return state.receivers
+    }
+    for receiver in receivers { receiver.take(event, of: self, handlersAtWork) }
   }
 
   @discardableResult
   func add<Success: Sendable, Failure: Error>(_ handler: WebSocketHandler<Success, Failure>) -> Self {
-    socketState.withLock { $0.receivers.append(handler) }
+    let isLate = socketState.withLock { state in
+      if !state.awaitsHandler { state.receivers.append(handler) }
+      return state.awaitsHandler
+    }
+    if isLate { root.perform { self.catchUp(handler) } }
     append { [unowned self] _ in
       SerializedResponse(error: nil) { [unowned self] _ in
         let completion = Completion(request: request, response: response, metrics: metrics, error: error)
@@ -128,7 +144,26 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     return self
   }
 
+  /// Adds a handler to a request that was resumed before it had one. The first such handler receives what was kept for it.
+  private func catchUp(_ handler: some WebSocketEventReceiver) {
+    let (events, task) = socketState.withLock { state in
+      defer { (state.awaitsHandler, state.keptEvents) = (false, []) }
+      state.receivers.append(handler)
+      return (state.keptEvents, state.awaitsHandler ? state.task : nil)
+    }
+    for event in events { handler.take(event, of: self, handlersAtWork) }
+    if let task { beginReceiving(from: task) }
+  }
+
   // MARK: Control
+
+  /// Resumes the request before it has a handler, unless its `shouldAutomaticallyResume` is false, or the caller has already resumed,
+  /// suspended or canceled it. What happens before the first handler is added is kept for that handler.
+  func resumeAwaitingHandler() {
+    guard startsImmediately, state == .initialized else { return }
+    socketState.withLock { if $0.receivers.isEmpty { $0.awaitsHandler = true } }
+    resume()
+  }
 
   /// Closes the connection with a code. The request's state becomes `.cancelled`, but it has no error.
   ///

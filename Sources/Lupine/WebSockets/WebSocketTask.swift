@@ -96,7 +96,11 @@ public struct WebSocketTask: Sendable {
   }
 
   /// Sends a message, and returns when it has been buffered. Throws an error if the connection or the request has ended before.
+  ///
+  /// Resumes the request, unless its `shouldAutomaticallyResume` is false. If no loop has started yet, the first one also receives the
+  /// earlier events and messages. Until then, up to 256 KiB of messages are kept in memory; then the server must wait.
   public func send(_ message: URLSessionWebSocketTask.Message) async throws {
+    request.resumeAwaitingHandler()
     try await withCheckedThrowingContinuation { continuation in
       request.send(message, queue: request.underlyingQueue) { continuation.resume(with: $0) }
     }
@@ -118,7 +122,7 @@ public struct WebSocketTask: Sendable {
 }
 
 extension WebSocketRequest {
-  /// Returns a ``WebSocketTask``, whose sequences deliver the received messages. The request is resumed only when a loop over such a
-  /// sequence starts.
+  /// Returns a ``WebSocketTask``, whose sequences deliver the received messages. The request is resumed when a loop over such a
+  /// sequence starts, or when the task sends a message.
   public func webSocketTask() -> WebSocketTask { WebSocketTask(request: self) }
 }

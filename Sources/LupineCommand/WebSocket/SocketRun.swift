@@ -56,7 +56,8 @@ final class SocketRun: Sendable {
       } catch let error as CommandError {
         StandardError.write(error.line ?? "")
       }
-      channel.close(WebSocketClose(.normal))
+      // The server may still be answering the lines.
+      channel.close(WebSocketClose(.normal), discarding: false)
     }
   }
 

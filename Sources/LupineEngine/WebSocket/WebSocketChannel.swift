@@ -105,10 +105,12 @@ package final class WebSocketChannel: Sendable {
     perform { $0.receive(at: timer.now(), later: later) }
   }
 
-  /// Sends a Close frame and discards the messages that haven't been taken. The connection ends when the server answers, or after
-  /// `WebSocketTimeouts.close`. Returns false if the connection isn't open.
+  /// Sends a Close frame. The connection ends when the server answers, or after `WebSocketTimeouts.close`. Returns false if the
+  /// connection isn't open. If `isDiscarding` is true, discards the messages that haven't been taken and those that still arrive.
   @discardableResult
-  package func close(_ close: WebSocketClose) -> Bool { perform { $0.close(close, at: timer.now()) } }
+  package func close(_ close: WebSocketClose, discarding isDiscarding: Bool = true) -> Bool {
+    perform { $0.close(close, discarding: isDiscarding, at: timer.now()) }
+  }
 
   /// Discards the messages that haven't been taken and those that still arrive, because the caller wants none.
   package func discard() { perform { $0.discard(at: timer.now()) } }

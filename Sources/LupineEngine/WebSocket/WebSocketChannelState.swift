@@ -152,7 +152,7 @@ struct WebSocketChannelState: ~Copyable, Sendable {
   /// Whether the connection can still send, or isn't open yet.
   private var canSend: Bool { ending == nil && !hasTransportEnded && !isOutputAbandoned && !isDiscarding }
   /// The reason why nothing can be sent.
-  private var sendError: Ending { ending ?? (isDiscarding ? .discarded : .lost) }
+  private var sendError: Ending { ending ?? (isDiscarding || connection?.isOpen == false ? .discarded : .lost) }
 
   mutating func outputIsBacklogged() { connection?.isBacklogged = true }
 
@@ -177,11 +177,11 @@ struct WebSocketChannelState: ~Copyable, Sendable {
     outputTaken()
   }
 
-  mutating func close(_ close: WebSocketClose, at now: Instant) -> Bool {
+  mutating func close(_ close: WebSocketClose, discarding isDiscarding: Bool, at now: Instant) -> Bool {
     guard canSend, connection?.close(close) == true else { return false }
     pendingError = nil
     deadlines?.closing(at: now)
-    discard(at: now)
+    if isDiscarding { discard(at: now) }
     return true
   }
 

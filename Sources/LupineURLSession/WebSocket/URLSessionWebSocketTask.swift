@@ -146,7 +146,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
   }
 
   /// Makes the end of the connection wait until all messages before it have been received, however long that takes. For a user that
-  /// receives until the end. Must be called before the task is resumed.
+  /// receives until the end. Must be called before the first message is received.
   package func waitForReceiver() { channel.timeouts.untakenMessages = nil }
 
   /// Sends a message. Messages are sent in the order of the calls.

@@ -209,6 +209,46 @@ struct WebSocketRequestTests {
     }
   }
 
+  @Test("a task's first message opens the connection, and the first loop receives everything from the start")
+  func sendingFirst() async throws {
+    try await withSocketServer { peer in
+      guard let socket = try ServerSocket(peer), let first = try socket.next() else { return }
+      try socket.send(.text("hello"), ServerFrame(1, first.payload))
+      try socket.echo()
+    } _: { url in
+      try await withSession { session in
+        let task = session.webSocketRequest(to: url).webSocketTask()
+        try await task.send(.string("first"))
+        try await task.send(.string("second"))
+        var events: [String] = []
+        for await event in task.streamingMessageEvents() {
+          events.append(Self.name(event))
+          if events.count == 4 { task.close(sending: .normalClosure) }
+        }
+        #expect(
+          events == [
+            "connected -", "message string(\"hello\")", "message string(\"first\")", "message string(\"second\")",
+            "disconnected 1000 -", "completed -",
+          ])
+      }
+    }
+  }
+
+  @Test("a task's first message fails if the connection can't be opened, and the first loop receives the completion")
+  func sendingInVain() async throws {
+    let closed = try OriginServer { _ in }
+    closed.stop()
+    try await withSession { session in
+      let task = session.webSocketRequest(to: "ws" + closed.url.dropFirst(4)).webSocketTask()
+      await #expect(throws: AFError.self) { try await task.send(.string("first")) }
+      var count = 0
+      for await event in task.streamingMessageEvents() {
+        if case .completed(let completion) = event.kind, completion.error != nil { count += 1 }
+      }
+      #expect(count == 1)
+    }
+  }
+
   @Test("a ping reports its latency, or that it wasn't sent or answered")
   func pings() async throws {
     let mayClose = Gate()
