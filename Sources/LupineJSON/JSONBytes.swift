@@ -71,6 +71,32 @@ struct JSONBytes {
     return mixed &* 0x9E37_79B9_7F4A_7C15
   }
 
+  /// Returns the offset, at or after `offset`, of the first quotation mark, backslash, control character (below 0x20) or byte above
+  /// 0x7F, or `count` if there is none.
+  @inline(__always)
+  func endOfPlainASCII(from offset: Int) -> Int {
+    var index = offset
+    while index <= count &- 8 {
+      let bytes = word(at: index)
+      // Sets the top bit of each byte to find. Borrows come only from such bytes, so the lowest one is exact.
+      let found =
+        ((bytes ^ Self.quotes) &- Self.ones) | ((bytes ^ Self.backslashes) &- Self.ones) | (bytes &- Self.spaces)
+        | bytes
+      if found & Self.highBits != 0 { return index &+ (found & Self.highBits).trailingZeroBitCount / 8 }
+      index &+= 8
+    }
+    return endOfPlainASCII(bytewiseFrom: index)
+  }
+
+  @inline(never)
+  private func endOfPlainASCII(bytewiseFrom offset: Int) -> Int {
+    var index = offset
+    while index < count, start[index] >= 0x20, start[index] < 0x80, start[index] != 0x22, start[index] != 0x5C {
+      index &+= 1
+    }
+    return index
+  }
+
   /// Returns the offset, at or after `offset`, of the first quotation mark, backslash or control character (below 0x20), or
   /// `count` if there is none. Sets bits of `high` if there are bytes above 0x7F before it.
   @inline(__always)
@@ -99,16 +125,18 @@ struct JSONBytes {
   /// The bits of `high` that are set by bytes above 0x7F.
   static let highBits: UInt64 = 0x8080_8080_8080_8080
 
+  private static let ones: UInt64 = 0x0101_0101_0101_0101
+  private static let quotes = ones * 0x22
+  private static let backslashes = ones * 0x5C
+  private static let spaces = ones * 0x20
+
   // Sets the top bit of each byte that is a quotation mark, a backslash or a control character. Borrows may cause false marks
   // above the lowest one, which is exact.
   @inline(__always)
   private static func special(_ bytes: UInt64) -> UInt64 {
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    let quotes = bytes ^ 0x2222_2222_2222_2222
-    let backslashes = bytes ^ 0x5C5C_5C5C_5C5C_5C5C
+    let (quotes, backslashes) = (bytes ^ Self.quotes, bytes ^ Self.backslashes)
     let found =
-      ((quotes &- ones) & ~quotes) | ((backslashes &- ones) & ~backslashes)
-      | ((bytes &- 0x2020_2020_2020_2020) & ~bytes)
+      ((quotes &- ones) & ~quotes) | ((backslashes &- ones) & ~backslashes) | ((bytes &- spaces) & ~bytes)
     return found & highBits
   }
 

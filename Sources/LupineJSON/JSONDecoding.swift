@@ -21,8 +21,7 @@ package enum JSONDecoding {
         // A type's initializer may keep a decoder or a container.
         if !isKnownUniquelyReferenced(&document) { document.copyBytes() }
       }
-      let value = try JSONValueDecoder(document, at: JSONScanner.root, path: nil)
-        .unwrap(JSONScanner.root, as: type, nil)
+      let value = try document.decode(type)
       return document.isUnreliable || !mayKeepDecoders && !isKnownUniquelyReferenced(&document) ? nil : value
     }
   }

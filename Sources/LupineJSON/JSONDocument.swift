@@ -56,9 +56,10 @@ final class JSONDocument {
   /// type's initializer has caught the error.
   private(set) var isUnreliable = false
 
-  // Used by JSONReader+Keys.swift, whose methods don't call other code meanwhile.
+  // Used by JSONValueDecoder and JSONReader+Keys.swift, whose methods don't call other code meanwhile.
   var indexes: [JSONKeyIndex] = []
   var tables: [Int: [String: Int]] = [:]
+  @exclusivity(unchecked) var containers = JSONContainers()
   @exclusivity(unchecked) var conversions = KeyConversions()
   @exclusivity(unchecked) var scratch = JSONScratch()
   @exclusivity(unchecked) var secondScratch = JSONScratch()
@@ -91,6 +92,14 @@ final class JSONDocument {
   }
 
   var reader: JSONReader { JSONReader(state) }
+
+  /// Decodes the document's value.
+  func decode<T: Decodable>(_ type: T.Type) throws -> T {
+    // The containers refer to the document.
+    defer { containers.close() }
+    return try JSONValueDecoder(self, at: JSONScanner.root, location: JSONLocation())
+      .unwrap(JSONScanner.root, as: type, JSONLocation())
+  }
 
   /// Makes the document independent of the memory with which it was created.
   func copyBytes() {

@@ -4,9 +4,9 @@
 package struct JSONElement {
   let decoder: JSONValueDecoder
   let index: Int
-  let path: JSONPath?
+  let location: JSONLocation
 
-  package var codingPath: [any CodingKey] { path.keys }
+  package var codingPath: [any CodingKey] { location.keys }
 
   /// The path of the value whose initializer is running.
   package var enclosingPath: [any CodingKey] { decoder.codingPath }
@@ -14,10 +14,10 @@ package struct JSONElement {
   /// - Throws: `DecodingError.valueNotFound` for `null`.
   package func requireValue(for type: Any.Type) throws {
     let word = decoder.reader[index]
-    if word.kind == .null { throw decoder.wrongKind(type, word, path) }
+    if word.kind == .null { throw decoder.reader.wrongKind(type, word, location) }
   }
 
-  package func string() throws -> String { try decoder.string(index, path) }
+  package func string() throws -> String { try decoder.reader.string(index, location) }
 
   /// Calls the closure with the bytes of a string without escapes. Returns nil for another value.
   package func plainText<Result>(_ read: (borrowing Span<UInt8>) -> Result?) -> Result? {
@@ -26,7 +26,7 @@ package struct JSONElement {
     return read(decoder.reader.bytes(of: word).buffer.span)
   }
 
-  package func double() throws -> Double { try decoder.double(index, path) }
+  package func double() throws -> Double { try decoder.reader.double(index, location) }
 
   /// The digits of a number. Nil for another value.
   package var number: String? {
@@ -37,7 +37,7 @@ package struct JSONElement {
 
   /// - Returns: `DecodingError.typeMismatch` or `.valueNotFound`, as if the value weren't of the type.
   package func mismatch(_ type: Any.Type) -> DecodingError {
-    decoder.mismatch(type, decoder.reader[index], path)
+    decoder.reader.mismatch(type, decoder.reader[index], location)
   }
 
   /// The error for a number that the wanted type can't represent.
@@ -50,6 +50,6 @@ package struct JSONElement {
 
   /// Calls the closure with a decoder at this value.
   package func withDecoder<Result>(_ body: (any Decoder) throws -> Result) rethrows -> Result {
-    try decoder.with(index, at: path) { try body(decoder) }
+    try decoder.with(index, at: location) { try body(decoder) }
   }
 }

@@ -1,40 +1,32 @@
 // JSONKeyedValues: the keyed container of an object.
 
 struct JSONKeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
-  private let path: JSONPath
-  // The index of the object in the tape.
-  private let object: Int
-
-  init(object: Int, path: JSONPath) {
-    self.path = path
-    self.object = object
-    // The conversion may depend on the path.
-    if reader.convertsKeys, !reader.isSnakeCase { _ = reader.table(of: object, path: path) }
-  }
+  // The only property, so that copying a container is cheap.
+  let object: JSONObject
 
   @inline(__always)
-  private var decoder: JSONValueDecoder { path.decoder }
+  private var decoder: JSONValueDecoder { object.path.decoder }
 
   @inline(__always)
-  private var reader: JSONReader { path.reader }
+  private var reader: JSONReader { object.reader }
 
-  var codingPath: [any CodingKey] { Optional(path).keys }
+  var codingPath: [any CodingKey] { object.location.keys }
 
-  var allKeys: [Key] { reader.names(of: object).compactMap { Key(stringValue: $0) } }
+  var allKeys: [Key] { reader.names(of: object.index).compactMap { Key(stringValue: $0) } }
 
   func contains(_ key: Key) -> Bool { find(key) != nil }
 
   func decodeNil(forKey key: Key) throws -> Bool { reader[try require(key)].kind == .null }
 
-  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try decoder.bool(require(key), under(key)) }
-  func decode(_ type: String.Type, forKey key: Key) throws -> String { try decoder.string(require(key), under(key)) }
-  func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try decoder.double(require(key), under(key)) }
-  func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try decoder.float(require(key), under(key)) }
-  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try decoder.integer(require(key), under(key)) }
+  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try reader.bool(require(key), under(key)) }
+  func decode(_ type: String.Type, forKey key: Key) throws -> String { try reader.string(require(key), under(key)) }
+  func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try reader.double(require(key), under(key)) }
+  func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try reader.float(require(key), under(key)) }
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try reader.integer(require(key), under(key)) }
   func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try rare(key) }
   func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try rare(key) }
   func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try rare(key) }
-  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try decoder.integer(require(key), under(key)) }
+  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try reader.integer(require(key), under(key)) }
   func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try rare(key) }
   func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try rare(key) }
   func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try rare(key) }
@@ -49,27 +41,27 @@ struct JSONKeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
     guard let index = present(key) else { return nil }
-    return try decoder.bool(index, under(key))
+    return try reader.bool(index, under(key))
   }
 
   func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
     guard let index = present(key) else { return nil }
-    return try decoder.string(index, under(key))
+    return try reader.string(index, under(key))
   }
 
   func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
     guard let index = present(key) else { return nil }
-    return try decoder.double(index, under(key))
+    return try reader.double(index, under(key))
   }
 
   func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
     guard let index = present(key) else { return nil }
-    return try decoder.float(index, under(key))
+    return try reader.float(index, under(key))
   }
 
   func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
     guard let index = present(key) else { return nil }
-    return try decoder.integer(index, under(key))
+    return try reader.integer(index, under(key))
   }
 
   func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try rareIfPresent(key) }
@@ -78,7 +70,7 @@ struct JSONKeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
     guard let index = present(key) else { return nil }
-    return try decoder.integer(index, under(key))
+    return try reader.integer(index, under(key))
   }
 
   func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try rareIfPresent(key) }
@@ -95,11 +87,11 @@ struct JSONKeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func nestedContainer<NestedKey: CodingKey>(
     keyedBy type: NestedKey.Type, forKey key: Key
   ) throws -> KeyedDecodingContainer<NestedKey> {
-    try decoder.keyedContainer(at: require(key), path: under(key))
+    try decoder.keyedContainer(at: require(key), location: under(key))
   }
 
   func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-    try decoder.list(at: require(key), path: under(key))
+    try decoder.list(at: require(key), location: under(key))
   }
 
   func superDecoder() -> any Decoder { superDecoder(JSONKey.super) }
@@ -108,21 +100,21 @@ struct JSONKeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   // A missing value counts as null.
   private func superDecoder(_ key: some CodingKey) -> any Decoder {
-    JSONValueDecoder(decoder.document, at: find(key) ?? JSONScanner.missing, path: JSONPath(decoder, path, key))
+    JSONValueDecoder(decoder.document, at: find(key) ?? JSONScanner.missing, location: under(key))
   }
 
   @inline(__always)
-  private func find(_ key: some CodingKey) -> Int? { reader.value(of: key.stringValue, in: object) }
+  private func find(_ key: some CodingKey) -> Int? { reader.value(of: key.stringValue, in: object.index) }
 
   // Integers of the types that few programs decode. The search for the key isn't inlined, because a program contains each copy.
 
   private func rare<Value: FixedWidthInteger>(_ key: Key) throws -> Value {
-    try decoder.integer(requiredPosition(of: key), under(key))
+    try reader.integer(requiredPosition(of: key), under(key))
   }
 
   private func rareIfPresent<Value: FixedWidthInteger>(_ key: Key) throws -> Value? {
     guard let index = presentPosition(of: key) else { return nil }
-    return try decoder.integer(index, under(key))
+    return try reader.integer(index, under(key))
   }
 
   @inline(never)
@@ -131,8 +123,10 @@ struct JSONKeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
   @inline(never)
   private func presentPosition(of key: Key) -> Int? { present(key) }
 
-  // The path of a key's value.
-  private func under(_ key: Key) -> JSONPath { JSONPath(decoder, path, key) }
+  // The location of a key's value.
+  private func under(_ key: some CodingKey) -> JSONLocation {
+    JSONLocation(path: JSONPath(decoder, object.location, key))
+  }
 
   @inline(__always)
   private func require(_ key: Key) throws -> Int {

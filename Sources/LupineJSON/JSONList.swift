@@ -8,12 +8,9 @@ struct JSONList: UnkeyedDecodingContainer {
   private let elements: Int
   private(set) var currentIndex = 0
 
-  // The path of the latest element, if nothing else refers to it.
-  private var spare: JSONPath?
-
   init(array: Int, path: JSONPath) {
     self.path = path
-    let word = path.reader[array]
+    let word = path.decoder.reader[array]
     next = array + 1
     end = word.position
     elements = word.length
@@ -23,9 +20,9 @@ struct JSONList: UnkeyedDecodingContainer {
   private var decoder: JSONValueDecoder { path.decoder }
 
   @inline(__always)
-  private var reader: JSONReader { path.reader }
+  private var reader: JSONReader { path.decoder.reader }
 
-  var codingPath: [any CodingKey] { Optional(path).keys }
+  var codingPath: [any CodingKey] { JSONLocation(path: path).keys }
 
   var count: Int? { elements }
 
@@ -38,130 +35,130 @@ struct JSONList: UnkeyedDecodingContainer {
   }
 
   mutating func decode(_ type: Bool.Type) throws -> Bool {
-    try element(type) { try $0.bool($1, $2()) }
+    try element(type) { try $0.reader.bool($1, $2()) }
   }
 
   mutating func decode(_ type: String.Type) throws -> String {
-    try element(type) { try $0.string($1, $2()) }
+    try element(type) { try $0.reader.string($1, $2()) }
   }
 
   mutating func decode(_ type: Double.Type) throws -> Double {
-    try element(type) { try $0.double($1, $2()) }
+    try element(type) { try $0.reader.double($1, $2()) }
   }
 
   mutating func decode(_ type: Float.Type) throws -> Float {
-    try element(type) { try $0.float($1, $2()) }
+    try element(type) { try $0.reader.float($1, $2()) }
   }
 
   mutating func decode(_ type: Int.Type) throws -> Int {
-    try element(type) { try $0.integer($1, $2()) }
+    try element(type) { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decode(_ type: Int8.Type) throws -> Int8 {
-    try element(type) { try $0.integer($1, $2()) }
+    try element(type) { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decode(_ type: Int16.Type) throws -> Int16 {
-    try element(type) { try $0.integer($1, $2()) }
+    try element(type) { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decode(_ type: Int32.Type) throws -> Int32 {
-    try element(type) { try $0.integer($1, $2()) }
+    try element(type) { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decode(_ type: Int64.Type) throws -> Int64 {
-    try element(type) { try $0.integer($1, $2()) }
+    try element(type) { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decode(_ type: Int128.Type) throws -> Int128 {
-    try element(type) { try $0.integer($1, $2()) }
+    try element(type) { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decode(_ type: UInt.Type) throws -> UInt {
-    try element(type) { try $0.integer($1, $2()) }
+    try element(type) { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decode(_ type: UInt8.Type) throws -> UInt8 {
-    try element(type) { try $0.integer($1, $2()) }
+    try element(type) { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decode(_ type: UInt16.Type) throws -> UInt16 {
-    try element(type) { try $0.integer($1, $2()) }
+    try element(type) { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decode(_ type: UInt32.Type) throws -> UInt32 {
-    try element(type) { try $0.integer($1, $2()) }
+    try element(type) { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decode(_ type: UInt64.Type) throws -> UInt64 {
-    try element(type) { try $0.integer($1, $2()) }
+    try element(type) { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decode(_ type: UInt128.Type) throws -> UInt128 {
-    try element(type) { try $0.integer($1, $2()) }
+    try element(type) { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
     let index = try require(type)
-    let value = try decoder.unwrap(index, as: type, elementPath())
+    let value = try decoder.unwrap(index, as: type, location)
     advance()
     return value
   }
 
   mutating func decodeIfPresent(_ type: Bool.Type) throws -> Bool? {
-    try elementIfPresent { try $0.bool($1, $2()) }
+    try elementIfPresent { try $0.reader.bool($1, $2()) }
   }
 
   mutating func decodeIfPresent(_ type: String.Type) throws -> String? {
-    try elementIfPresent { try $0.string($1, $2()) }
+    try elementIfPresent { try $0.reader.string($1, $2()) }
   }
 
   mutating func decodeIfPresent(_ type: Double.Type) throws -> Double? {
-    try elementIfPresent { try $0.double($1, $2()) }
+    try elementIfPresent { try $0.reader.double($1, $2()) }
   }
 
   mutating func decodeIfPresent(_ type: Float.Type) throws -> Float? {
-    try elementIfPresent { try $0.float($1, $2()) }
+    try elementIfPresent { try $0.reader.float($1, $2()) }
   }
 
   mutating func decodeIfPresent(_ type: Int.Type) throws -> Int? {
-    try elementIfPresent { try $0.integer($1, $2()) }
+    try elementIfPresent { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decodeIfPresent(_ type: Int8.Type) throws -> Int8? {
-    try elementIfPresent { try $0.integer($1, $2()) }
+    try elementIfPresent { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decodeIfPresent(_ type: Int16.Type) throws -> Int16? {
-    try elementIfPresent { try $0.integer($1, $2()) }
+    try elementIfPresent { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decodeIfPresent(_ type: Int32.Type) throws -> Int32? {
-    try elementIfPresent { try $0.integer($1, $2()) }
+    try elementIfPresent { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decodeIfPresent(_ type: Int64.Type) throws -> Int64? {
-    try elementIfPresent { try $0.integer($1, $2()) }
+    try elementIfPresent { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decodeIfPresent(_ type: UInt.Type) throws -> UInt? {
-    try elementIfPresent { try $0.integer($1, $2()) }
+    try elementIfPresent { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decodeIfPresent(_ type: UInt8.Type) throws -> UInt8? {
-    try elementIfPresent { try $0.integer($1, $2()) }
+    try elementIfPresent { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decodeIfPresent(_ type: UInt16.Type) throws -> UInt16? {
-    try elementIfPresent { try $0.integer($1, $2()) }
+    try elementIfPresent { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decodeIfPresent(_ type: UInt32.Type) throws -> UInt32? {
-    try elementIfPresent { try $0.integer($1, $2()) }
+    try elementIfPresent { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decodeIfPresent(_ type: UInt64.Type) throws -> UInt64? {
-    try elementIfPresent { try $0.integer($1, $2()) }
+    try elementIfPresent { try $0.reader.integer($1, $2()) }
   }
 
   mutating func decodeIfPresent<T: Decodable>(_ type: T.Type) throws -> T? {
@@ -169,7 +166,7 @@ struct JSONList: UnkeyedDecodingContainer {
       advance()
       return nil
     }
-    let value = try decoder.unwrap(next, as: type, elementPath())
+    let value = try decoder.unwrap(next, as: type, location)
     advance()
     return value
   }
@@ -177,24 +174,25 @@ struct JSONList: UnkeyedDecodingContainer {
   mutating func nestedContainer<NestedKey: CodingKey>(
     keyedBy type: NestedKey.Type
   ) throws -> KeyedDecodingContainer<NestedKey> {
-    try element(KeyedDecodingContainer<NestedKey>.self) { try $0.keyedContainer(at: $1, path: $2()) }
+    try element(KeyedDecodingContainer<NestedKey>.self) { try $0.keyedContainer(at: $1, location: $2()) }
   }
 
   mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    try element((any UnkeyedDecodingContainer).self) { try $0.list(at: $1, path: $2()) }
+    try element((any UnkeyedDecodingContainer).self) { try $0.list(at: $1, location: $2()) }
   }
 
   mutating func superDecoder() throws -> any Decoder {
-    try element((any Decoder).self) { JSONValueDecoder($0.document, at: $1, path: $2()) }
+    try element((any Decoder).self) { JSONValueDecoder($0.document, at: $1, location: $2()) }
   }
 
   // Decodes the next element, and moves to the one after it if that succeeds.
   @inline(__always)
   private mutating func element<Value>(
-    _ type: Any.Type, _ decode: (JSONValueDecoder, Int, () -> JSONPath) throws -> Value
+    _ type: Any.Type, _ decode: (JSONValueDecoder, Int, () -> JSONLocation) throws -> Value
   ) throws -> Value {
     let index = try require(type)
-    let value = try decode(decoder, index) { JSONPath(decoder, path, index: currentIndex) }
+    let (path, element) = (path, currentIndex)
+    let value = try decode(decoder, index) { JSONLocation(path: path, element: element) }
     advance()
     return value
   }
@@ -202,28 +200,21 @@ struct JSONList: UnkeyedDecodingContainer {
   // Beyond the end, the result is nil, and the index grows, as in Foundation.
   @inline(__always)
   private mutating func elementIfPresent<Value>(
-    _ decode: (JSONValueDecoder, Int, () -> JSONPath) throws -> Value
+    _ decode: (JSONValueDecoder, Int, () -> JSONLocation) throws -> Value
   ) throws -> Value? {
     guard next < end, reader[next].kind != .null else {
       advance()
       return nil
     }
-    let value = try decode(decoder, next) { JSONPath(decoder, path, index: currentIndex) }
+    let (path, element) = (path, currentIndex)
+    let value = try decode(decoder, next) { JSONLocation(path: path, element: element) }
     advance()
     return value
   }
 
-  // The path of the next element, in the object of the one before it unless a type has kept that one.
+  // The location of the next element.
   @inline(__always)
-  private mutating func elementPath() -> JSONPath {
-    if isKnownUniquelyReferenced(&spare), let spare {
-      spare.move(to: currentIndex)
-      return spare
-    }
-    let path = JSONPath(decoder, path, index: currentIndex)
-    spare = path
-    return path
-  }
+  private var location: JSONLocation { JSONLocation(path: path, element: currentIndex) }
 
   @inline(__always)
   private mutating func advance() {

@@ -23,17 +23,21 @@ struct JSONNumber {
       isNegative = true
       index = 1
     }
-    // Leading zeros aren't significant.
-    var digits = 0
+    let start = index
     while index < bytes.count {
       let digit = bytes[index] &- 0x30
       guard digit < 10 else { break }
       mantissa = mantissa &* 10 &+ UInt64(digit)
-      if digit != 0 || digits != 0 { digits &+= 1 }
       index &+= 1
     }
+    var digits = index &- start
     if index < bytes.count { readRest(from: index, &digits) }
-    isExact = digits <= Self.digitsMax && isExact
+    if digits > Self.digitsMax { isExact = digits &- leadingZeros(from: start) <= Self.digitsMax && isExact }
+  }
+
+  // Leading zeros aren't significant.
+  private func leadingZeros(from start: Int) -> Int {
+    bytes.buffer[start...].prefix { $0 == 0x30 || $0 == 0x2E }.count { $0 == 0x30 }
   }
 
   // Reads the fraction and the exponent.
@@ -41,14 +45,15 @@ struct JSONNumber {
     var index = start
     if bytes[index] == 0x2E {
       index &+= 1
+      let start = index
       while index < bytes.count {
         let digit = bytes[index] &- 0x30
         guard digit < 10 else { break }
         mantissa = mantissa &* 10 &+ UInt64(digit)
-        if digit != 0 || digits != 0 { digits &+= 1 }
-        exponent &-= 1
         index &+= 1
       }
+      digits &+= index &- start
+      exponent = start &- index
     }
     guard index < bytes.count else { return }
     index &+= 1

@@ -1,61 +1,46 @@
 // JSONPath: the path of keys to a value. It becomes an array only for a caller of `codingPath`.
 
-/// A key or an index in an array, with the path of its container, and the decoder that is at its value.
+/// The location of a value: that of an element of an array, or the one to which `path` leads.
+struct JSONLocation {
+  /// The path to the value, or to the array. Nil for the document's value.
+  var path: JSONPath?
+  /// The index in the array, or `noElement`.
+  var element = noElement
+
+  static let noElement = -1
+
+  var keys: [any CodingKey] {
+    var keys: [any CodingKey] = []
+    var location = self
+    while true {
+      if location.element != Self.noElement { keys.append(JSONKey(index: location.element)) }
+      guard let path = location.path else { return keys.reversed() }
+      if let key = path.key { keys.append(key) }
+      location = path.parent
+    }
+  }
+}
+
+/// A key with the location of its container, and the decoder that is at its value.
 ///
 /// Containers refer only to their path, and find the decoder there, so that copying a container is cheap.
 final class JSONPath {
   let decoder: JSONValueDecoder
-  let reader: JSONReader
-  private let parent: JSONPath?
-  private let key: (any CodingKey)?
-  // For an element of an array. `JSONList` reuses the path of an element to which nothing else refers.
-  @exclusivity(unchecked) fileprivate(set) var index = noIndex
+  fileprivate let parent: JSONLocation
+  fileprivate let key: (any CodingKey)?
 
-  private static let noIndex = -1
-
-  init(_ decoder: JSONValueDecoder, _ parent: JSONPath?, _ key: some CodingKey) {
+  init(_ decoder: JSONValueDecoder, _ parent: JSONLocation, _ key: some CodingKey) {
     self.decoder = decoder
-    reader = decoder.reader
     self.parent = parent
     self.key = key
   }
 
-  /// Creates the path of an array's element.
-  init(_ decoder: JSONValueDecoder, _ parent: JSONPath?, index: Int) {
+  /// Creates a path with the same keys as a location.
+  init(_ decoder: JSONValueDecoder, to location: JSONLocation) {
     self.decoder = decoder
-    reader = decoder.reader
-    self.parent = parent
-    key = nil
-    self.index = index
-  }
-
-  /// Creates a path with the same keys as another.
-  init(_ decoder: JSONValueDecoder, sameAs path: JSONPath?) {
-    self.decoder = decoder
-    reader = decoder.reader
-    parent = path
+    parent = location
     key = nil
   }
-
-  func move(to index: Int) { self.index = index }
-
-  fileprivate static func keys(to path: JSONPath?) -> [any CodingKey] {
-    var keys: [any CodingKey] = []
-    var next = path
-    while let path = next {
-      if let key = path.key {
-        keys.append(key)
-      } else if path.index != noIndex {
-        keys.append(JSONKey(index: path.index))
-      }
-      next = path.parent
-    }
-    return keys.reversed()
-  }
-}
-
-extension Optional where Wrapped == JSONPath {
-  var keys: [any CodingKey] { JSONPath.keys(to: self) }
 }
 
 /// A key that isn't one of a type's own keys. Its texts are those of Foundation's JSONDecoder.

@@ -11,14 +11,38 @@ extension JSONReader {
   private static let keysComparedMax = 16
 
   /// Returns the index in the tape of the value for a key of the object at `object`, or nil if there is none.
-  @inline(__always)
   func value(of name: String, in object: Int) -> Int? {
+    // SAFETY: the pointer is used only while the closure runs.
+    let next = name.utf8.withContiguousStorageIfAvailable { buffer in
+      nextValue(of: JSONBytes(start: buffer.baseAddress ?? start, count: buffer.count), in: object)
+    }
+    if let next, let next { return next }
+    return anyValue(of: name, in: object)
+  }
+
+  // Most keys are the next ones in the order of the document. Returns nil for another key.
+  @inline(__always)
+  private func nextValue(of name: JSONBytes, in object: Int) -> Int? {
+    let word = self[object]
+    guard word.kind == .object, word.length > 0, !convertsKeys else { return nil }
+    let state = self[object &+ 1].bits
+    let key = max(Int(truncatingIfNeeded: state & 0xFFFF_FFFF), object &+ 2)
+    guard key < word.position, bytes(of: self[key]).equals(name) else { return nil }
+    let bit = filterBit(name)
+    let filter = UInt32(truncatingIfNeeded: state >> 32)
+    guard filter & bit == 0 else { return nil }
+    progress(to: key, of: object, filter: filter | bit)
+    return key &+ 1
+  }
+
+  @inline(never)
+  private func anyValue(of name: String, in object: Int) -> Int? {
     let word = self[object]
     guard word.length > 0 else { return nil }
     guard word.kind != .irregularObject, !convertsKeys || isSnakeCase else { return table(of: object)[name] }
     // SAFETY: the pointer is used only while the closure runs.
     let found = name.utf8.withContiguousStorageIfAvailable { buffer in
-      find(JSONBytes(start: buffer.baseAddress ?? start, count: buffer.count), in: object)
+      search(JSONBytes(start: buffer.baseAddress ?? start, count: buffer.count), in: object, word)
     }
     guard let found else { return table(of: object)[name] }
     if let found { return found }
@@ -26,8 +50,7 @@ extension JSONReader {
     return name.utf8.allSatisfy { $0 < 0x80 } ? nil : table(of: object)[name]
   }
 
-  private func find(_ name: JSONBytes, in object: Int) -> Int? {
-    let word = self[object]
+  private func search(_ name: JSONBytes, in object: Int, _ word: JSONWord) -> Int? {
     let state = self[object &+ 1].bits
     let start = max(Int(truncatingIfNeeded: state & 0xFFFF_FFFF), object &+ 2)
     if word.kind == .indexedObject {
@@ -49,8 +72,7 @@ extension JSONReader {
     while key < word.position {
       let candidate = effectiveKey(key)
       if candidate.equals(name) {
-        let next = index(after: key &+ 1)
-        self[object &+ 1] = JSONWord(bits: UInt64(filter | bit) << 32 | UInt64(truncatingIfNeeded: next))
+        progress(to: key, of: object, filter: filter | bit)
         return key &+ 1
       }
       steps &+= 1
@@ -59,6 +81,13 @@ extension JSONReader {
       key = index(after: key &+ 1)
     }
     return nil
+  }
+
+  // Continues the next search after the key at `key`.
+  @inline(__always)
+  private func progress(to key: Int, of object: Int, filter: UInt32) {
+    let next = index(after: key &+ 1)
+    self[object &+ 1] = JSONWord(bits: UInt64(filter) << 32 | UInt64(truncatingIfNeeded: next))
   }
 
   @inline(__always)
@@ -173,12 +202,12 @@ extension JSONReader {
 
   /// Returns the indexes of the object's values by converted key, for keys beyond ASCII, with escapes or with a custom conversion.
   /// Swift's strings are equal if they are canonically equivalent, and the first of equal keys counts.
-  func table(of object: Int, path: JSONPath? = nil) -> [String: Int] {
+  func table(of object: Int, location: JSONLocation = JSONLocation()) -> [String: Int] {
     if let table = document.tables[object] { return table }
     let word = self[object]
     var table: [String: Int] = [:]
     table.reserveCapacity(word.length)
-    let parents = path.keys
+    let parents = location.keys
     var key = object &+ 2
     while word.length > 0, key < word.position {
       let name = convertedText(of: self[key], parents: parents)

@@ -12,7 +12,7 @@ struct JSONReader {
     let convertsKeys: Bool
     let isSnakeCase: Bool
     let special: (ObjectIdentifier, ObjectIdentifier, ObjectIdentifier, ObjectIdentifier)?
-    var types = JSONTypes()
+    var types = JSONCollectionTypes()
   }
 
   private let state: UnsafeMutablePointer<State>
@@ -38,11 +38,9 @@ struct JSONReader {
     return type == special.0 || type == special.1 || type == special.2 || type == special.3
   }
 
-  /// Whether the type is a dictionary with strings as keys.
+  /// The type, if it is an array, or a dictionary with strings as keys.
   @inline(__always)
-  func isDictionary<T>(_ type: T.Type) -> Bool {
-    state.pointee.types.isDictionary(ObjectIdentifier(type)) { type is any JSONStringDictionary.Type }
-  }
+  func collection<T>(_ type: T.Type) -> (any JSONCollection.Type)? { state.pointee.types.collection(type) }
 
   /// The words of the tape. The callers use only indexes that the tape contains.
   @inline(__always)

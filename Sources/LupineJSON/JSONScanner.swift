@@ -17,12 +17,10 @@ struct JSONScanner {
   private var offset = 0
   private var tape: JSONTape
 
-  // The innermost open container: the index of its first word, or 0 if there is none, and the number of its elements. While one of
-  // its elements is open, its word has this state, and its parent's index in place of its end.
+  // The innermost open container: the index of its word, or 0 if there is none, and the word, which has the container's elements
+  // so far, and its parent's index in place of its end. It is written to the tape while one of the elements is open.
   private var container = 0
-  private var isObject = false
-  private var isRegular = true
-  private var elements = 0
+  private var word = JSONWord(.array, length: 0, position: 0)
   private var depth = 0
 
   /// Returns the document's tape, which the caller has to free, or nil if the bytes are no valid document or exceed a limit.
@@ -39,69 +37,77 @@ struct JSONScanner {
   private init(_ bytes: JSONBytes) {
     self.bytes = bytes
     tape = JSONTape(byteCount: bytes.count)
-    tape.append(JSONWord(.null, length: 0, position: 0), at: 0)
+    tape.append(JSONWord(.null, length: 0, position: 0))
   }
 
   // JSON-text = ws value ws (RFC 8259 §2). Inlined, so that the scanner's state is in registers.
   @inline(__always)
   private mutating func scan() -> Bool {
+    var expectsKey = false
     while true {
-      // A value, in an object after its key.
-      if isObject {
-        guard next() == 0x22, let kind = string(), next() == 0x3A else { return false }
-        if kind != .asciiText { isRegular = false }
-        offset &+= 1
-      }
-      elements &+= 1
+      tape.makeRoom(at: offset)
       guard let byte = next() else { return false }
-      switch byte {
-      case 0x22:
-        guard string() != nil else { return false }
-      case 0x2D, 0x30...0x39:
-        guard number() else { return false }
-      case 0x7B:
-        guard open(object: true), let byte = next() else { return false }
-        if byte != 0x7D { continue }
-      case 0x5B:
-        guard open(object: false), let byte = next() else { return false }
-        if byte != 0x5D { continue }
-      case 0x74:
-        guard literal(0x6575_7274, 4, .isTrue) else { return false }
-      case 0x66:
-        guard offset <= bytes.count - 5, bytes[offset + 4] == 0x65, literal(0x736C_6166, 5, .isFalse) else {
-          return false
+      if byte == 0x22 {
+        guard string(isKey: expectsKey) else { return false }
+        if expectsKey {
+          guard next() == 0x3A else { return false }
+          offset &+= 1
+          expectsKey = false
+          continue
         }
-      case 0x6E:
-        guard literal(0x6C6C_756E, 4, .null) else { return false }
-      default: return false
+      } else {
+        guard !expectsKey else { return false }
+        switch byte {
+        case 0x2D, 0x30...0x39:
+          guard number() else { return false }
+        case 0x7B:
+          guard open(.object), let byte = next() else { return false }
+          expectsKey = byte != 0x7D
+          if expectsKey { continue }
+          word = JSONWord(.object, length: 0, position: word.position)
+        case 0x5B:
+          guard open(.array), let byte = next() else { return false }
+          if byte != 0x5D { continue }
+          word = JSONWord(.array, length: 0, position: word.position)
+        case 0x74:
+          guard literal(0x6575_7274, 4, .isTrue) else { return false }
+        case 0x66:
+          guard offset <= bytes.count - 5, bytes[offset + 4] == 0x65, literal(0x736C_6166, 5, .isFalse) else {
+            return false
+          }
+        case 0x6E:
+          guard literal(0x6C6C_756E, 4, .null) else { return false }
+        default: return false
+        }
       }
       // A comma, or the ends of containers.
       while true {
-        guard depth > 0 else { return next() == nil }
+        guard container != 0 else { return next() == nil }
         guard let byte = next() else { return false }
         if byte == 0x2C {
           offset &+= 1
+          word.countElement()
+          expectsKey = word.isObject
           break
         }
-        guard byte == (isObject ? 0x7D : 0x5D) else { return false }
+        guard byte == (word.isObject ? 0x7D : 0x5D) else { return false }
         offset &+= 1
         close()
       }
     }
   }
 
+  // Begins a container that has at least one element.
   @inline(__always)
-  private mutating func open(object: Bool) -> Bool {
+  private mutating func open(_ kind: JSONWord.Kind) -> Bool {
     depth &+= 1
     guard depth <= Self.depthMax else { return false }
-    if container != 0 {
-      tape[container] = JSONWord(kind, length: elements, position: tape[container].position)
-    }
-    let index = tape.count
-    tape.append(JSONWord(.array, length: 0, position: container), at: offset)
+    if container != 0 { tape[container] = word }
+    word = JSONWord(kind, length: 1, position: container)
+    container = tape.count
+    tape.append(word)
     // The word for the reader's progress.
-    if object { tape.append(JSONWord(bits: 0), at: offset) }
-    (container, isObject, isRegular, elements) = (index, object, true, 0)
+    if kind == .object { tape.append(JSONWord(bits: 0)) }
     offset &+= 1
     return true
   }
@@ -109,20 +115,14 @@ struct JSONScanner {
   // Writes the final word of a container, and restores the state of its parent.
   @inline(__always)
   private mutating func close() {
-    let parent = tape[container].position
-    if isObject, elements == 0 { tape.removeLast() }
-    tape[container] = JSONWord(kind, length: elements, position: tape.count)
+    let parent = word.position
+    if word.isObject, word.length == 0 { tape.removeLast() }
+    tape[container] = JSONWord(word.kind, length: word.length, position: tape.count)
     depth &-= 1
     container = parent
-    guard parent != 0 else { return }
-    let word = tape[parent]
-    isObject = word.kind != .array
-    isRegular = word.kind != .irregularObject
-    elements = word.length
+    // Without a parent, this is the word for null, which is no object.
+    word = tape[parent]
   }
-
-  @inline(__always)
-  private var kind: JSONWord.Kind { isObject ? (isRegular ? .object : .irregularObject) : .array }
 
   // Skips white space, and returns the next byte, or nil at the end.
   // ws = *( %x20 / %x09 / %x0A / %x0D ) (RFC 8259 §2)
@@ -140,36 +140,55 @@ struct JSONScanner {
   @inline(__always)
   private mutating func literal(_ text: UInt32, _ length: Int, _ kind: JSONWord.Kind) -> Bool {
     guard offset <= bytes.count - 4, bytes.half(at: offset) == text else { return false }
-    tape.append(JSONWord(kind, length: length, position: offset), at: offset)
+    tape.append(JSONWord(kind, length: length, position: offset))
     offset &+= length
     return true
   }
 
-  // string = quotation-mark *char quotation-mark (RFC 8259 §7). Returns nil if it isn't valid.
+  // string = quotation-mark *char quotation-mark (RFC 8259 §7)
   @inline(__always)
-  private mutating func string() -> JSONWord.Kind? {
+  private mutating func string(isKey: Bool) -> Bool {
     let start = offset &+ 1
+    let end = bytes.endOfPlainASCII(from: start)
+    guard end < bytes.count else { return false }
+    guard bytes[end] == 0x22 else { return unusualString(from: start, plainUntil: end, isKey: isKey) }
+    tape.append(JSONWord(.asciiText, length: end &- start, position: start))
+    offset = end &+ 1
+    return true
+  }
+
+  // A string with escapes or characters beyond ASCII.
+  @inline(__always)
+  private mutating func unusualString(from start: Int, plainUntil index: Int, isKey: Bool) -> Bool {
+    guard let (kind, end) = Self.unusualString(bytes, from: start, plainUntil: index) else { return false }
+    if isKey { word.makeIrregular() }
+    tape.append(JSONWord(kind, length: end &- start, position: start))
+    offset = end &+ 1
+    return true
+  }
+
+  // Returns the string's kind, and the offset of its closing quotation mark, or nil if the string isn't valid.
+  @inline(never)
+  private static func unusualString(
+    _ bytes: JSONBytes, from start: Int, plainUntil index: Int
+  ) -> (JSONWord.Kind, end: Int)? {
     var high: UInt64 = 0
-    var end = bytes.endOfPlainText(from: start, high: &high)
+    var end = bytes.endOfPlainText(from: index, high: &high)
     guard end < bytes.count else { return nil }
-    var kind = JSONWord.Kind.asciiText
+    var kind = JSONWord.Kind.unicodeText
     if bytes[end] != 0x22 {
       kind = .escapedText
-      guard let closing = Self.endOfEscapedText(bytes, from: end, high: &high) else { return nil }
+      guard let closing = endOfEscapedText(bytes, from: end, high: &high) else { return nil }
       end = closing
     }
     if high & JSONBytes.highBits != 0 {
       // A sequence of several bytes can't continue over an escape, which is ASCII.
       guard bytes.part(at: start, count: end &- start).isUnicode else { return nil }
-      if kind == .asciiText { kind = .unicodeText }
     }
-    tape.append(JSONWord(kind, length: end &- start, position: start), at: end)
-    offset = end &+ 1
-    return kind
+    return (kind, end)
   }
 
   // Returns the offset of the closing quotation mark.
-  @inline(never)
   private static func endOfEscapedText(_ bytes: JSONBytes, from start: Int, high: inout UInt64) -> Int? {
     var index = start
     while index < bytes.count {
@@ -208,7 +227,7 @@ struct JSONScanner {
       if index < bytes.count, bytes[index] == 0x2B || bytes[index] == 0x2D { index &+= 1 }
       guard skipDigits(&index) else { return false }
     }
-    tape.append(JSONWord(kind, length: index &- start, position: start), at: index)
+    tape.append(JSONWord(kind, length: index &- start, position: start))
     offset = index
     return true
   }

@@ -21,10 +21,16 @@ struct JSONTape {
 
   func free() { words.deallocate() }
 
-  /// Appends a word. `offset` is the number of the document's bytes that have been read.
+  /// Makes room for two words, which is enough for each step of the scanner. `offset` is the number of the document's bytes that
+  /// have been read.
   @inline(__always)
-  mutating func append(_ word: JSONWord, at offset: Int) {
-    if count == capacity { self = grown(at: offset) }
+  mutating func makeRoom(at offset: Int) {
+    if count &+ 2 > capacity { self = grown(at: offset) }
+  }
+
+  /// Appends a word, for which there is room.
+  @inline(__always)
+  mutating func append(_ word: JSONWord) {
     words[count] = word.bits
     count &+= 1
   }

@@ -17,6 +17,23 @@ struct JSONTypes {
   }
 }
 
+/// Remembers which types decode themselves from the tape, for the same reason.
+struct JSONCollectionTypes {
+  private var places = InlineArray<16, (type: ObjectIdentifier, collection: (any JSONCollection.Type)?)?>(
+    repeating: nil)
+
+  @inline(__always)
+  mutating func collection<T>(_ type: T.Type) -> (any JSONCollection.Type)? {
+    let identifier = ObjectIdentifier(type)
+    let address = UInt(bitPattern: identifier)
+    let place = Int(truncatingIfNeeded: (address >> 4 ^ address >> 10) & 15)
+    if let known = places[place], known.type == identifier { return known.collection }
+    let collection = type as? any JSONCollection.Type
+    places[place] = (identifier, collection)
+    return collection
+  }
+}
+
 /// The types that dictionaries read and write without an encoder or decoder for each value.
 enum JSONScalar {
   case int, string, double, bool

@@ -49,6 +49,17 @@ struct JSONWord {
     unsafeBitCast(UInt8(truncatingIfNeeded: bits >> 60), to: Kind.self)
   }
 
+  /// Whether the word is that of an object.
+  @inline(__always)
+  var isObject: Bool { bits >> 60 > UInt64(Kind.array.rawValue) }
+
+  /// Adds 1 to the length.
+  @inline(__always)
+  mutating func countElement() { bits &+= 1 << 32 }
+
+  /// Makes an object one of the kind `irregularObject`.
+  mutating func makeIrregular() { self = JSONWord(.irregularObject, length: length, position: position) }
+
   /// The number of bytes of a string (without its quotation marks) or number, of values in an array, or of keys in an object.
   @inline(__always)
   var length: Int { Int(truncatingIfNeeded: bits >> 32) & Self.lengthMax }

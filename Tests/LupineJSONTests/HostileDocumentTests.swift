@@ -85,6 +85,24 @@ import Testing
     #expect(FoundationJSON.fastValue([Int].self, from: document, with: JSONDecoder()) == nil)
   }
 
+  /// A value whose size is independent of its document's.
+  private struct Large: Decodable {
+    var bytes = InlineArray<16_384, UInt64>(repeating: 0)
+
+    init(from decoder: any Decoder) throws {
+      if try decoder.singleValueContainer().decode(Int.self) != 0 { throw CocoaError(.coderReadCorrupt) }
+    }
+  }
+
+  @Test("arrays and dictionaries of large values need no memory for values that can't be decoded")
+  func largeValues() {
+    // The values would take 130 GB.
+    let zeros = Data("[1\(String(repeating: ",0", count: 1_000_000))]".utf8)
+    #expect(FoundationJSON.fastValue([Large].self, from: zeros, with: JSONDecoder()) == nil)
+    let entries = Data("{\"\":1\(String(repeating: ",\"\":0", count: 1_000_000))}".utf8)
+    #expect(FoundationJSON.fastValue([String: Large].self, from: entries, with: JSONDecoder()) == nil)
+  }
+
   @Test("a tape that grows keeps its words, for documents that become denser or sparser", .timeLimit(.minutes(1)))
   func growth() throws {
     let texts = (0..<3000).map { "\"\(String(repeating: "x", count: $0 % 200))\"" }

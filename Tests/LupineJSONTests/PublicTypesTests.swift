@@ -54,6 +54,40 @@ import Testing
     #expect(try [Int](from: kept.decoder) == [1, 2])
   }
 
+  private struct KeptContainer: Decodable {
+    let container: KeyedDecodingContainer<AnyKey>
+    init(from decoder: any Decoder) throws { container = try decoder.container(keyedBy: AnyKey.self) }
+  }
+
+  @Test("a type may keep its container, which stays at its object")
+  func keptContainer() throws {
+    let document = Array(#"[{"id": 1}, {"id": 2}, {"id": 3}]"#.utf8)
+    let kept = try LupineJSONDecoder().decode([KeptContainer].self, from: document).map(\.container)
+    #expect(try kept.map { try $0.decode(Int.self, forKey: AnyKey(stringValue: "id")) } == [1, 2, 3])
+    #expect(kept.map { $0.codingPath.map(\.intValue) } == [[0], [1], [2]])
+  }
+
+  /// Reads objects while the container of the object around them is in use.
+  private struct Tree: Decodable, Equatable {
+    var branches: [Tree]?
+    var name: String
+  }
+
+  @Test("objects within objects of the same type are decoded, and the path of an error tells which one is wrong")
+  func nestedObjects() throws {
+    let text = #"{"branches": [{"name": "a"}, {"branches": [{"name": "c"}, {"name": "d"}], "name": "b"}], "name": "e"}"#
+    let inner = Tree(branches: [Tree(name: "c"), Tree(name: "d")], name: "b")
+    let tree = Tree(branches: [Tree(name: "a"), inner], name: "e")
+    #expect(try LupineJSONDecoder().decode(Tree.self, from: Array(text.utf8)) == tree)
+    let error = #expect(throws: DecodingError.self) {
+      try LupineJSONDecoder().decode(
+        [[Tree]].self, from: Array("[[], [\(text), \(text.replacing("\"d\"", with: "4"))]]".utf8))
+    }
+    guard case .typeMismatch(_, let context)? = error else { throw try #require(error) }
+    let path = ["Index 1", "Index 1", "branches", "Index 1", "branches", "Index 1", "name"]
+    #expect(context.codingPath.map(\.stringValue) == path)
+  }
+
   @Test("an encoder without Foundation writes arrays of bytes with its settings")
   func encoder() throws {
     var encoder = LupineJSONEncoder()
