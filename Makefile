@@ -101,23 +101,24 @@ exclusivity: deps ## run the engine's tests and the simulation with checks of ex
 PACKAGE_TRAITS := Bench Services HTTPTypes Observability
 empty :=
 comma := ,
-# Tests with all traits together. Without a trait and with each one alone, only the trait's target is built; the examples for OpenAPI
-# and for the proposed HTTP API build HTTPTypes alone. All these builds differ in the compilation conditions of all targets.
-traits: deps ## build and test the parts whose traits download packages, with no trait, with each one, and with all, and in other packages
-	LUPINE_TARGETS="LupineCommandTests $(PACKAGE_TRAITS:%=Lupine%Tests)" $(SWIFT) test \
-	  --traits $(subst $(empty) $(empty),$(comma),$(PACKAGE_TRAITS)) $(FLAGS) $(WHOLE) --scratch-path .build/traits --disable-xctest \
-	  --filter '$(call any_of,Bench $(PACKAGE_TRAITS:%=Lupine%Tests))'
-	LUPINE_TARGETS="$(PACKAGE_TRAITS:%=Lupine%)" $(SWIFT) build $(FLAGS) $(WHOLE) --scratch-path .build/trait
-	@for trait in $(filter-out HTTPTypes,$(PACKAGE_TRAITS)); do \
-	  echo "the trait $$trait alone" && LUPINE_TARGETS="Lupine$$trait" $(SWIFT) build --traits $$trait $(FLAGS) $(WHOLE) \
+TRAITS_TARGETS := LUPINE_TARGETS='LupineCommandTests $(PACKAGE_TRAITS:%=Lupine%Tests)'
+TRAITS_BUILD := --traits $(subst $(empty) $(empty),$(comma),$(PACKAGE_TRAITS)) $(FLAGS) $(WHOLE) --scratch-path .build/traits \
+  --disable-xctest
+# What builds further packages. Each set of traits is another build of all targets.
+PACKAGES := Tests/Packages/run Tests/Examples/openapi/run Tests/Examples/httpapis/run Tests/Examples/hummingbird/run
+# Tests with all traits together; `make build` builds the targets without them. Tests/Packages/alone shows that with each trait
+# alone, all targets are compiled like in one of these two builds. That SwiftPM finds and plans what a single trait needs is checked
+# by building one leaf.
+traits: deps ## build and test the parts whose traits download packages, with each trait and with all, and in other packages
+	sh .ci/packages curl python3
+	SWIFT=$(SWIFT) Tests/Packages/alone $(PACKAGE_TRAITS)
+	@for trait in $(PACKAGE_TRAITS); do \
+	  echo "the trait $$trait alone" && LUPINE_TARGETS="Lupine$$trait" $(SWIFT) build --traits $$trait --target LupineRandom \
 	    --scratch-path .build/trait || exit 1; \
 	done
-	sh .ci/packages curl python3
+	$(TRAITS_TARGETS) $(SWIFT) test $(TRAITS_BUILD) --filter '$(call any_of,Bench $(PACKAGE_TRAITS:%=Lupine%Tests))'
 	Tests/Packages/snippets .build/traits
-	Tests/Packages/run
-	Tests/Examples/openapi/run
-	Tests/Examples/httpapis/run
-	Tests/Examples/hummingbird/run
+	@for packages in $(PACKAGES); do echo "$$packages" && $$packages || exit 1; done
 
 tables: deps ## write the generated table of Errors.md from the errors in the code
 	LUPINE_WRITE_TABLES=1 $(MAKE) test-only TEST=ErrorTableTests
