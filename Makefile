@@ -104,7 +104,7 @@ comma := ,
 TRAITS_TARGETS := LUPINE_TARGETS='LupineCommandTests $(PACKAGE_TRAITS:%=Lupine%Tests)'
 TRAITS_BUILD := --traits $(subst $(empty) $(empty),$(comma),$(PACKAGE_TRAITS)) $(FLAGS) $(WHOLE) --scratch-path .build/traits \
   --disable-xctest
-# What builds further packages. Each set of traits is another build of all targets.
+# What builds further packages, with the argument `build` only that. Each set of traits is another build of all targets.
 PACKAGES := Tests/Packages/run Tests/Examples/openapi/run Tests/Examples/httpapis/run Tests/Examples/hummingbird/run
 # Tests with all traits together; `make build` builds the targets without them. Tests/Packages/alone shows that with each trait
 # alone, all targets are compiled like in one of these two builds. That SwiftPM finds and plans what a single trait needs is checked
@@ -196,6 +196,8 @@ ahead: deps
 	-$(TSAN) $(SWIFT) build --build-tests $(SANITIZED) $(TSAN_BUILD)
 	-$(ASAN) $(SWIFT) build --build-tests $(SANITIZED) $(ASAN_BUILD)
 	-SWIFT=$(SWIFT) Fuzz/run
+	-$(TRAITS_TARGETS) $(SWIFT) build --build-tests $(TRAITS_BUILD)
+	-for packages in $(PACKAGES) Tests/Examples/run; do $$packages build; done
 
 # The duration of fuzz and soak in seconds.
 TIME ?= 60
