@@ -18,11 +18,11 @@ STRICT := --traits $(TRAITS) $(FLAGS)
 WHOLE := -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -gline-tables-only
 
 # Swift's backtracer can hang for minutes after a crash of a sanitized program. XCTest, which the tests don't use,
-# leaks. Four tests run in parallel: a sanitized program is many times slower, so that all tests together would exceed
-# their time limits, and single tests would wait three quarters of the time. For the same reason, randomized tests run a
-# tenth of their repetitions.
+# leaks. A few tests run in parallel: a sanitized program is many times slower, so that all tests together would exceed
+# their time limits, and single tests would wait three quarters of the time. More of them run under AddressSanitizer, where two wait
+# for real servers most of the time. For the same reason, randomized tests run a tenth of their repetitions.
 SANITIZED := $(STRICT) $(WHOLE) --disable-xctest
-SANITIZED_TEST := env LUPINE_TESTS_DIVISOR=10 $(SWIFT) test $(SANITIZED) --experimental-maximum-parallelization-width 4
+SANITIZED_TEST := env LUPINE_TESTS_DIVISOR=10 $(SWIFT) test $(SANITIZED) --experimental-maximum-parallelization-width
 # The compiler that is installed with Swift, even if another one is on the PATH.
 CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 
@@ -171,7 +171,7 @@ TSAN_BUILD := --sanitize=thread --scratch-path .build/tsan
 tsan: deps servers-install $(TSAN_MUTEX) ## run the tests with threads under ThreadSanitizer
 	@rm -f $(REPORTS).*
 	$(SERVERS) run env SWIFT_BACKTRACE=enable=no LD_PRELOAD=$(CURDIR)/$(TSAN_MUTEX) TSAN_OPTIONS=log_path=$(REPORTS) \
-	  $(TSAN) $(SANITIZED_TEST) $(TSAN_BUILD) --skip '$(call any_of,$(UNTHREADED_SUITES))' || $(SHOW_REPORTS)
+	  $(TSAN) $(SANITIZED_TEST) 6 $(TSAN_BUILD) --skip '$(call any_of,$(UNTHREADED_SUITES))' || $(SHOW_REPORTS)
 
 # Leaves out the tests of targets without unsafe code, of the tests' own server, and of the command; with SAFE= runs them too, to
 # find leaks. The API's layers have unsafe code only in PieceMemory, which LupinePieceTests test, and in ResponseInputStream. Leaves
@@ -187,7 +187,7 @@ asan: deps servers-install ## run the tests of code that uses unsafe memory unde
 	@rm -f $(REPORTS).*
 	$(SERVERS) run env SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=quarantine_size_mb=16:log_path=$(REPORTS) \
 	  LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan-suppressions \
-	  $(ASAN) $(SANITIZED_TEST) $(ASAN_BUILD) --skip '$(call any_of,$(SAFE_SUITES))' || $(SHOW_REPORTS)
+	  $(ASAN) $(SANITIZED_TEST) 8 $(ASAN_BUILD) --skip '$(call any_of,$(SAFE_SUITES))' || $(SHOW_REPORTS)
 
 # What stages of the gate need, except for what shares a build with `make build` or `make release`. Continues after a failure, which
 # the stage reports when it builds again.
