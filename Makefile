@@ -18,11 +18,11 @@ STRICT := --traits $(TRAITS) $(FLAGS)
 WHOLE := -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -gline-tables-only
 
 # Swift's backtracer can hang for minutes after a crash of a sanitized program. XCTest, which the tests don't use,
-# leaks. Four tests run in parallel: a sanitized program is many times slower, so that all tests together would exceed
-# their time limits, and single tests would wait three quarters of the time. For the same reason, randomized tests run a
-# tenth of their repetitions.
+# leaks. A few tests run in parallel: a sanitized program is many times slower, so that all tests together would exceed
+# their time limits, and single tests would wait three quarters of the time. More of them run under AddressSanitizer, where two wait
+# for real servers most of the time. For the same reason, randomized tests run a tenth of their repetitions.
 SANITIZED := $(STRICT) $(WHOLE) --disable-xctest
-SANITIZED_TEST := env LUPINE_TESTS_DIVISOR=10 $(SWIFT) test $(SANITIZED) --experimental-maximum-parallelization-width 4
+SANITIZED_TEST := env LUPINE_TESTS_DIVISOR=10 $(SWIFT) test $(SANITIZED) --experimental-maximum-parallelization-width
 # The compiler that is installed with Swift, even if another one is on the PATH.
 CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 
@@ -101,23 +101,24 @@ exclusivity: deps ## run the engine's tests and the simulation with checks of ex
 PACKAGE_TRAITS := Bench Services HTTPTypes Observability
 empty :=
 comma := ,
-# Tests with all traits together. Without a trait and with each one alone, only the trait's target is built; the examples for OpenAPI
-# and for the proposed HTTP API build HTTPTypes alone. All these builds differ in the compilation conditions of all targets.
-traits: deps ## build and test the parts whose traits download packages, with no trait, with each one, and with all, and in other packages
-	LUPINE_TARGETS="LupineCommandTests $(PACKAGE_TRAITS:%=Lupine%Tests)" $(SWIFT) test \
-	  --traits $(subst $(empty) $(empty),$(comma),$(PACKAGE_TRAITS)) $(FLAGS) $(WHOLE) --scratch-path .build/traits --disable-xctest \
-	  --filter '$(call any_of,Bench $(PACKAGE_TRAITS:%=Lupine%Tests))'
-	LUPINE_TARGETS="$(PACKAGE_TRAITS:%=Lupine%)" $(SWIFT) build $(FLAGS) $(WHOLE) --scratch-path .build/trait
-	@for trait in $(filter-out HTTPTypes,$(PACKAGE_TRAITS)); do \
-	  echo "the trait $$trait alone" && LUPINE_TARGETS="Lupine$$trait" $(SWIFT) build --traits $$trait $(FLAGS) $(WHOLE) \
+TRAITS_TARGETS := LUPINE_TARGETS='LupineCommandTests $(PACKAGE_TRAITS:%=Lupine%Tests)'
+TRAITS_BUILD := --traits $(subst $(empty) $(empty),$(comma),$(PACKAGE_TRAITS)) $(FLAGS) $(WHOLE) --scratch-path .build/traits \
+  --disable-xctest
+# What builds further packages, with the argument `build` only that. Each set of traits is another build of all targets.
+PACKAGES := Tests/Packages/run Tests/Examples/openapi/run Tests/Examples/httpapis/run Tests/Examples/hummingbird/run
+# Tests with all traits together; `make build` builds the targets without them. Tests/Packages/alone shows that with each trait
+# alone, all targets are compiled like in one of these two builds. That SwiftPM finds and plans what a single trait needs is checked
+# by building one leaf.
+traits: deps ## build and test the parts whose traits download packages, with each trait and with all, and in other packages
+	sh .ci/packages curl python3
+	SWIFT=$(SWIFT) Tests/Packages/alone $(PACKAGE_TRAITS)
+	@for trait in $(PACKAGE_TRAITS); do \
+	  echo "the trait $$trait alone" && LUPINE_TARGETS="Lupine$$trait" $(SWIFT) build --traits $$trait --target LupineRandom \
 	    --scratch-path .build/trait || exit 1; \
 	done
-	sh .ci/packages curl python3
+	$(TRAITS_TARGETS) $(SWIFT) test $(TRAITS_BUILD) --filter '$(call any_of,Bench $(PACKAGE_TRAITS:%=Lupine%Tests))'
 	Tests/Packages/snippets .build/traits
-	Tests/Packages/run
-	Tests/Examples/openapi/run
-	Tests/Examples/httpapis/run
-	Tests/Examples/hummingbird/run
+	@for packages in $(PACKAGES); do echo "$$packages" && $$packages || exit 1; done
 
 tables: deps ## write the generated table of Errors.md from the errors in the code
 	LUPINE_WRITE_TABLES=1 $(MAKE) test-only TEST=ErrorTableTests
@@ -170,7 +171,7 @@ TSAN_BUILD := --sanitize=thread --scratch-path .build/tsan
 tsan: deps servers-install $(TSAN_MUTEX) ## run the tests with threads under ThreadSanitizer
 	@rm -f $(REPORTS).*
 	$(SERVERS) run env SWIFT_BACKTRACE=enable=no LD_PRELOAD=$(CURDIR)/$(TSAN_MUTEX) TSAN_OPTIONS=log_path=$(REPORTS) \
-	  $(TSAN) $(SANITIZED_TEST) $(TSAN_BUILD) --skip '$(call any_of,$(UNTHREADED_SUITES))' || $(SHOW_REPORTS)
+	  $(TSAN) $(SANITIZED_TEST) 6 $(TSAN_BUILD) --skip '$(call any_of,$(UNTHREADED_SUITES))' || $(SHOW_REPORTS)
 
 # Leaves out the tests of targets without unsafe code, of the tests' own server, and of the command; with SAFE= runs them too, to
 # find leaks. The API's layers have unsafe code only in PieceMemory, which LupinePieceTests test, and in ResponseInputStream. Leaves
@@ -186,7 +187,7 @@ asan: deps servers-install ## run the tests of code that uses unsafe memory unde
 	@rm -f $(REPORTS).*
 	$(SERVERS) run env SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=quarantine_size_mb=16:log_path=$(REPORTS) \
 	  LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan-suppressions \
-	  $(ASAN) $(SANITIZED_TEST) $(ASAN_BUILD) --skip '$(call any_of,$(SAFE_SUITES))' || $(SHOW_REPORTS)
+	  $(ASAN) $(SANITIZED_TEST) 8 $(ASAN_BUILD) --skip '$(call any_of,$(SAFE_SUITES))' || $(SHOW_REPORTS)
 
 # What stages of the gate need, except for what shares a build with `make build` or `make release`. Continues after a failure, which
 # the stage reports when it builds again.
@@ -195,6 +196,8 @@ ahead: deps
 	-$(TSAN) $(SWIFT) build --build-tests $(SANITIZED) $(TSAN_BUILD)
 	-$(ASAN) $(SWIFT) build --build-tests $(SANITIZED) $(ASAN_BUILD)
 	-SWIFT=$(SWIFT) Fuzz/run
+	-$(TRAITS_TARGETS) $(SWIFT) build --build-tests $(TRAITS_BUILD)
+	-for packages in $(PACKAGES) Tests/Examples/run; do $$packages build; done
 
 # The duration of fuzz and soak in seconds.
 TIME ?= 60

@@ -2,6 +2,7 @@
 
 package import LupineCache
 internal import LupineReactor
+internal import LupineWire
 
 /// Writes one record to the disk store. Readers can't see the record until `commit` is called. If the record is never committed,
 /// the writer removes its file.
@@ -46,7 +47,7 @@ package final class RecordWriter {
     var offset = 0
     while offset < bytes.count {
       let count = min(bytes.count - offset, RecordFormat.blockByteCount - block.count)
-      for index in offset..<offset + count { block.append(bytes[index]) }
+      block.append(copying: bytes, offset..<offset + count)
       offset += count
       if block.count == RecordFormat.blockByteCount { try writeBlock() }
     }

@@ -29,6 +29,19 @@ func response(_ version: Int) -> StoredResponse {
     partition: .anonymous, selectingFields: SelectingFields([]))
 }
 
+/// Compares bytes with memcmp, because comparing them as collections took a third of this program's time, without optimization.
+func areEqual(_ bytes: [UInt8], _ expected: ArraySlice<UInt8>) -> Bool {
+  guard bytes.count == expected.count else { return false }
+  // SAFETY: both buffers have this number of bytes, and are only used inside the closures.
+  return bytes.withUnsafeBytes { first in
+    expected.withUnsafeBytes { second in
+      // An empty buffer may have no address.
+      guard let found = first.baseAddress, let wanted = second.baseAddress else { return true }
+      return memcmp(found, wanted, first.count) == 0
+    }
+  }
+}
+
 func store(_ version: Int, in store: DiskStore) throws(DiskStoreError) {
   let writer = try store.writer(uri: "u", response: response(version), id: .random(in: .min ... .max))
   let bytes = bodies[version]
@@ -55,7 +68,7 @@ func read(_ store: DiskStore) throws -> [Int] {
         continue
       }
       let start = Int(number) * RecordFormat.blockByteCount
-      guard block.elementsEqual(expected[start..<start + block.count]) else { throw Problem(text: "a wrong block") }
+      guard areEqual(block, expected[start..<start + block.count]) else { throw Problem(text: "a wrong block") }
     }
     if isComplete { versions.append(version) }
   }
@@ -90,7 +103,7 @@ func readParts(_ store: DiskStore) throws -> [Range<UInt64>] {
     var body: [UInt8] = []
     let isRead: Void? = try? record.read(0..<record.response.bodyByteCount) { body.append(copying: $0, 0..<$0.count) }
     guard isRead != nil else { return }
-    if body.elementsEqual(whole[Int(range.lowerBound)..<Int(range.upperBound)]) {
+    if areEqual(body, whole[Int(range.lowerBound)..<Int(range.upperBound)]) {
       ranges.append(range)
     } else {
       problem = Problem(text: "a part with other bytes")

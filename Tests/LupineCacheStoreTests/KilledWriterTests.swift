@@ -18,7 +18,7 @@ import Testing
   @Test(
     "after processes writing to the cache are killed at random, all records are complete and within the capacity"
   )
-  func killing() throws {
+  func killing() async throws {
     let program = try Self.program()
     let folder = try StoreFolder()
     let capacity = 400_000
@@ -35,13 +35,26 @@ import Testing
         writers.append((process, pipes[0]))
       }
       for writer in writers {
-        var byte: UInt8 = 0
-        for _ in 0..<random.number(1...40) { #expect(read(writer.output, &byte, 1) == 1) }
+        let count = random.number(1...40)
+        #expect(await Self.receive(count, from: writer.output) == count)
         kill(writer.process.processIdentifier, SIGKILL)
         close(writer.output)
       }
-      for writer in writers { #expect(writer.process.awaitEnd() == 128 + SIGKILL) }
+      for writer in writers { #expect(await writer.process.end() == 128 + SIGKILL) }
       try check(folder, capacity)
+    }
+  }
+
+  /// Reads this number of bytes, or fewer at the end, in a dedicated thread: all tests share as many threads as there are processors, and
+  /// a reader that blocked one of them would stop other tests.
+  private static func receive(_ count: Int, from descriptor: Int32) async -> Int {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        var byte: UInt8 = 0
+        var received = 0
+        while received < count, read(descriptor, &byte, 1) == 1 { received += 1 }
+        continuation.resume(returning: received)
+      }
     }
   }
 

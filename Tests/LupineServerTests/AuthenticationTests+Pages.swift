@@ -27,7 +27,17 @@ struct OriginAuthenticationTests {
 
   @Test(
     "eight concurrent requests with a wrong or unprivileged credential get a 401",
-    arguments: GuardedPage.origins + GuardedPage.forbiddenOrigins)
+    arguments: GuardedPage.origins.filter { !$0.delaysRefusals } + GuardedPage.forbiddenOrigins)
+  func refused(page: GuardedPage) async throws { try await page.expectRefusals() }
+}
+
+/// The pages are requested at the same time, because the tests only wait: one after another, they took two thirds of the time of all
+/// tests with real origins.
+@Suite("Delayed refusals of real origins", .timeLimit(.minutes(10)))
+struct DelayedRefusalTests {
+  @Test(
+    "eight concurrent requests with a wrong credential get a 401 from lighttpd, which delays each by a second",
+    arguments: GuardedPage.origins.filter(\.delaysRefusals))
   func refused(page: GuardedPage) async throws { try await page.expectRefusals() }
 }
 

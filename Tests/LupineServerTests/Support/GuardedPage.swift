@@ -40,6 +40,9 @@ struct GuardedPage: Sendable, CustomTestStringConvertible {
   /// response.
   var isTunneled: Bool { proxy != nil && origin.isTLS }
 
+  /// Whether the origin delays each refusal of a password by a second, to slow down guessing, as lighttpd does.
+  var delaysRefusals: Bool { proxy == nil && [.lighttpd, .lighttpdTLS].contains(origin) }
+
   /// The status code with which the origin or proxy refuses a credential.
   var refusal: Int { proxy == nil ? 401 : 407 }
 

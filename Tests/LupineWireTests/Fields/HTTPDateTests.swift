@@ -1,5 +1,6 @@
 // HTTPDateTests: strict parsing of the three date formats (RFC 9110 §5.6.7) and of Retry-After (§10.2.3).
 
+import LupineTestSupport
 import LupineWire
 import Testing
 
@@ -78,10 +79,11 @@ struct HTTPDateTests {
 
   @Test("writing and parsing an HTTP date yields the same date, for every day of 400 years and many seconds of a day")
   func roundTrip() {
-    for seconds in stride(from: Int64(43_199), to: 12_622_780_800, by: 86_400) {
+    // With a sanitizer, every tenth day.
+    for seconds in stride(from: Int64(43_199), to: 12_622_780_800, by: 86_400 * testsDivisor) {
       expectRoundTrip(seconds)
     }
-    for second in stride(from: Int64(0), to: 86_400, by: 7) { expectRoundTrip(1_709_164_800 + second) }
+    for second in stride(from: Int64(0), to: 86_400, by: 7 * testsDivisor) { expectRoundTrip(1_709_164_800 + second) }
   }
 
   // This function is called 160,000 times, and #expect would cost more than the round trip itself.

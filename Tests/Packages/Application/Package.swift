@@ -7,8 +7,9 @@ let package = Package(
   name: "Application",
   dependencies: [
     // With all traits that the dependencies use: SwiftPM 6.3 resolves only the dependencies of the traits of the first package that
-    // names Lupine, and fails if another one needs more ("exhausted attempts to resolve the dependencies graph").
-    .package(name: "Lupine", path: "../../..", traits: ["HTTPTypes", "Services"]),
+    // names Lupine, and fails if another one needs more ("exhausted attempts to resolve the dependencies graph"). Observability is only
+    // for the build that this program shares, see ../run.
+    .package(name: "Lupine", path: "../../..", traits: ["HTTPTypes", "Observability", "Services"]),
     .package(path: "../Plain"), .package(path: "../Calls"), .package(path: "../Life"), .package(path: "../Unrelated"),
   ],
   targets: [
