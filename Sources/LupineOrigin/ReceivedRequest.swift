@@ -65,25 +65,13 @@ extension ReceivedRequest {
   /// Whether the connection persists after this request, so that the client may send another one (RFC 9112 §9.3).
   package var isPersistent: Bool {
     minorVersion == 0
-      ? fields.connectionHas(option: "keep-alive") && !fields.connectionHas(option: "close")
-      : !fields.connectionHas(option: "close")
+      ? fields.hasElement("keep-alive", in: "connection") && !fields.hasElement("close", in: "connection")
+      : !fields.hasElement("close", in: "connection")
   }
 
   /// Whether the client waits for a 100 response before it sends the body (RFC 9110 §10.1.1).
   package var expectsContinue: Bool {
     minorVersion > 0 && fields.first("expect")?.lowercased() == "100-continue"
-  }
-}
-
-extension Fields {
-  /// Returns whether the Connection field (RFC 9110 §7.6.1) contains `option`, which must be in lowercase.
-  func connectionHas(option: String) -> Bool {
-    let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-    return (list("connection") ?? "").utf8.split(separator: UInt8(ascii: ",")).contains { part in
-      var part = part.drop(while: isSpace)
-      while let last = part.last, isSpace(last) { part.removeLast() }
-      return Substring(part).lowercased() == option
-    }
   }
 }
 
