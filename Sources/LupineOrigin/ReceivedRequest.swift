@@ -86,28 +86,7 @@ extension ReceivedRequest.Item {
 
   /// Returns the percent-decoded text. Invalid percent-encodings are kept, and bytes that aren't UTF-8 become U+FFFD.
   private static func percentDecoded(_ text: some Collection<UInt8>) -> String {
-    let text = Array(text)
-    var bytes: [UInt8] = []
-    var index = 0
-    while index < text.count {
-      let digits = text[index...].dropFirst().prefix(2).compactMap(hexValue)
-      if text[index] == UInt8(ascii: "%"), digits.count == 2 {
-        bytes.append(digits[0] << 4 | digits[1])
-        index += 3
-      } else {
-        bytes.append(text[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : text[index])
-        index += 1
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
-  private static func hexValue(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    default: nil
-    }
+    let encoded = text.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+    return String(decoding: PercentEncoding.decodeLeniently(encoded), as: UTF8.self)
   }
 }

@@ -159,7 +159,7 @@ public struct Proxy: Sendable, Hashable {
   }
 
   private static func decode(_ text: Substring.UTF8View) -> String? {
-    String(validating: PercentCoding.decode(String(Substring(text))), as: UTF8.self)
+    String(validating: PercentEncoding.decodeLeniently(text), as: UTF8.self)
   }
 
   private static func check(
