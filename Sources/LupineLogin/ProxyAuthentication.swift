@@ -150,7 +150,7 @@ struct ProxyAuthentication: Sendable {
     guard request.isTunneled else { return Self.additions(connection.started(handshake, message), to: request) }
     switch message {
     case .success(let value):
-      let authorization = TunnelHandshake.authorization(handshake, value, session.sources)
+      let authorization = handshake.tunnelAuthorization(value, session.sources)
       return .add(Additions(authorization: authorization, group: session.connections.tunnelGroup(handshake.login)))
     case .failure(let failure): return .fail(failure)
     }
@@ -207,28 +207,22 @@ struct ProxyAuthentication: Sendable {
   }
 }
 
-/// The NTLM and Negotiate handshakes that authenticate CONNECT requests. All messages of a handshake are sent on the connection
-/// that becomes the tunnel.
-enum TunnelHandshake {
-  /// Returns the handshake's first message for CONNECT, together with a closure that answers the proxy's responses to CONNECT. The
-  /// closure runs on an event loop (see `SecurityContext`).
-  static func authorization(
-    _ first: ConnectionHandshake, _ value: String, _ sources: AuthenticationSources
-  ) -> ProxyAuthorization {
-    let scheme = first.login.scheme
+extension ConnectionHandshake {
+  /// Returns the handshake's first message `value` for CONNECT, together with a closure that answers the proxy's responses to
+  /// CONNECT. The closure runs on an event loop (see `SecurityContext`). All messages of the handshake are sent on the connection
+  /// that becomes the tunnel.
+  func tunnelAuthorization(_ value: String, _ sources: AuthenticationSources) -> ProxyAuthorization {
     // A Negotiate token is valid only once, and its security context can't continue two handshakes.
-    return ProxyAuthorization(value, isSingleUse: scheme == .negotiate) {
-      var handshake = first
+    ProxyAuthorization(value, isSingleUse: login.scheme == .negotiate) {
+      var handshake = self
       return { head in
-        let token = head.fields.challenges(AuthenticationFields.proxy.challenge).token(of: scheme)
+        let token = head.fields.challenges(AuthenticationFields.proxy.challenge).token(of: login.scheme)
         return handshake.react(to: head.status, token, sources)
       }
     }
   }
-}
 
-extension ConnectionHandshake {
-  fileprivate mutating func react(
+  private mutating func react(
     to status: Int, _ token: [UInt8]?, _ sources: AuthenticationSources
   ) -> ProxyAuthorization.Reaction {
     do throws(Failure) {

@@ -115,7 +115,7 @@ import Testing
     let sources = AuthenticationSources(context: { _, _ in EndlessContext() })
     var handshake = try #require(ConnectionHandshake(login))
     let value = try handshake.first(nil, sources)
-    let authorization = TunnelHandshake.authorization(handshake, value, sources)
+    let authorization = handshake.tunnelAuthorization(value, sources)
     let claims = [authorization.claimForConnection(), authorization.claimForConnection()]
     #expect(claims == [true, !isNegotiate])
     let token = isNegotiate ? "Negotiate CQ==" : "NTLM \(Base64.encode(LoginHistory.challenge))"

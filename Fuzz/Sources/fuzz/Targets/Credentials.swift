@@ -118,7 +118,7 @@ extension FuzzTarget {
       if verdict == .resend { resendCount += 1 }
     }
     // There are up to two handshakes, because the second one is attempted on a new connection.
-    hold(resendCount <= 2 * (NegotiateHandshake<AnySecurityContext>.stepsMax + 2), "\(resendCount) requests")
+    hold(resendCount <= 2 * (NegotiateHandshake.stepsMax + 2), "\(resendCount) requests")
   }
 }
 
