@@ -74,7 +74,7 @@ struct ProxyAuthentication: Sendable {
     let offers = session.spaces.offers(in: challenges, from: .proxy(address))
     if let choice, choice.party == .proxy(address) {
       if !request.isTunneled, connection.isFor(choice.party) {
-        if connection.receive(challenges: challenges, session.sources) == .resend { return true }
+        if connection.resends(after: challenges, session.sources) { return true }
       } else if choice.scheme == .digest, let stale = digest.renewal(of: choice, in: offers),
         session.spaces.begin(stale, for: choice)
       {
@@ -194,16 +194,16 @@ struct ProxyAuthentication: Sendable {
   /// effect on the authentication.
   mutating func receive(
     _ head: ResponseHead, to request: EngineRequest, via proxy: Proxy, _ session: inout SessionLogins
-  ) -> ConnectionAuthentication.Verdict {
+  ) -> ResponseVerdict {
     // After a redirect, the request may use a proxy for which the credential wasn't chosen.
-    guard let choice, let address = ProxyAddress(proxy), choice.party == .proxy(address) else { return .accepted }
+    guard let choice, let address = ProxyAddress(proxy), choice.party == .proxy(address) else { return .trusted }
     session.connections.note(choice, by: address)
     // In a tunnel, the head comes from the origin instead of the proxy.
-    guard !request.isTunneled else { return .accepted }
+    guard !request.isTunneled else { return .trusted }
     if connection.isFor(choice.party) {
       return connection.receiveSuccess(challenges: head.fields.challenges(AuthenticationFields.proxy.challenge))
     }
-    return digest.verify(head.fields, .proxy, &session) ? .accepted : .untrusted
+    return digest.verify(head.fields, .proxy, &session) ? .trusted : .untrusted
   }
 }
 
