@@ -67,10 +67,7 @@ enum OptionParser {
   private static func hasScheme(_ text: String) -> Bool {
     let scheme = text.utf8.prefix { $0 != UInt8(ascii: ":") }
     return text.utf8.dropFirst(scheme.count).starts(with: "://".utf8) && !scheme.isEmpty
-      && scheme.allSatisfy { byte in
-        let isLetter = (byte | 0x20) &- UInt8(ascii: "a") < 26
-        return isLetter || byte &- UInt8(ascii: "0") < 10 || "+-.".utf8.contains(byte)
-      }
+      && scheme.allSatisfy(CharacterClass.scheme.contains)
   }
 }
 

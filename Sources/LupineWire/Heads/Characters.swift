@@ -8,7 +8,7 @@ package struct CharacterClass: Sendable {
   let high: UInt64  // 0x40...0x7F
 
   @inline(__always)
-  func contains(_ byte: UInt8) -> Bool {
+  package func contains(_ byte: UInt8) -> Bool {
     guard byte < 128 else { return false }
     return ((byte < 64 ? low : high) >> UInt64(byte & 63)) & 1 == 1
   }
@@ -22,6 +22,9 @@ package struct CharacterClass: Sendable {
 
   /// The unreserved characters of URIs: ALPHA / DIGIT / "-" / "." / "_" / "~" (RFC 3986 §2.3).
   package static let unreserved = CharacterClass(low: 0x03FF_6000_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
+
+  /// The characters of a scheme: ALPHA / DIGIT / "+" / "-" / "." (RFC 3986 §3.1).
+  package static let scheme = CharacterClass(low: 0x03FF_6800_0000_0000, high: 0x07FF_FFFE_07FF_FFFE)
 
   /// The characters that stay unescaped in an extended value: attr-char, which is tchar without "%", "'" and "*" (RFC 8187 §3.2.1).
   package static let attribute = CharacterClass(low: 0x03FF_685A_0000_0000, high: 0x57FF_FFFF_C7FF_FFFE)
