@@ -84,7 +84,6 @@ let package = Package(
 
     // The leaves, which don't import each other.
     .target(name: "LupineRandom", swiftSettings: strict),
-    .target(name: "LupineRecords", swiftSettings: strict),
     .target(name: "LupineWire", swiftSettings: strict),
     .target(name: "LupineJSON", swiftSettings: strict),
     .target(name: "LupineCoding", dependencies: ["CLupineZlib", "CLupineBrotli", zstd], swiftSettings: strict),
@@ -103,12 +102,11 @@ let package = Package(
     // The rules of HTTP caches, and the stores of responses in memory and in a folder.
     .target(name: "LupineCache", dependencies: ["LupineWire"], swiftSettings: strict),
     .target(
-      name: "LupineCacheStore", dependencies: ["LupineCache", "LupineRecords", "LupineWire", "LupineReactor"],
+      name: "LupineCacheStore", dependencies: ["LupineCache", "LupineWire", "LupineReactor"],
       swiftSettings: strict),
 
     // The records of background sessions.
-    .target(
-      name: "LupineTransferStore", dependencies: ["LupineRecords", "LupineReactor"], swiftSettings: strict),
+    .target(name: "LupineTransferStore", dependencies: ["LupineReactor"], swiftSettings: strict),
 
     // The engine, which combines the leaves.
     .target(
@@ -311,8 +309,8 @@ let package = Package(
     .testTarget(
       name: "LupineCacheStoreTests",
       dependencies: [
-        "LupineCacheStore", "LupineCache", "LupineRecords", "LupineWire", "LupineReactor", "LupineTestSupport",
-        "LupineCacheWriter", "LupineCacheFaults",
+        "LupineCacheStore", "LupineCache", "LupineWire", "LupineReactor", "LupineTestSupport", "LupineCacheWriter",
+        "LupineCacheFaults",
       ],
       swiftSettings: strict),
     // A program for the tests, in which system calls fail while transfers are recorded.

@@ -109,13 +109,11 @@ package struct CacheControl: Sendable, Hashable {
   }
 
   private mutating func addNoCache(_ argument: Argument) {
-    guard case .text(let text) = argument, let names = FieldNames(text), noCache != .everything else {
-      return noCache = .everything
-    }
-    if case .fields(let more) = noCache {
-      noCache = .fields(more + names.names)
+    guard let names = argument.fieldNames, noCache != .everything else { return noCache = .everything }
+    if case .fields(let earlier) = noCache {
+      noCache = .fields(earlier + names)
     } else {
-      noCache = .fields(names.names)
+      noCache = .fields(names)
     }
   }
 }
@@ -154,17 +152,13 @@ private enum Argument: Equatable {
     if self == .none { return .unlimited }
     return seconds.map(CacheControl.MaxStale.seconds) ?? .invalid
   }
-}
 
-/// The argument of the qualified form of no-cache: a list of field names.
-private struct FieldNames {
-  var names: [String]
-
-  /// Parses the comma-separated field names in the argument of no-cache. Returns nil if there are none, or if one isn't a token.
-  init?(_ text: ArraySlice<UInt8>) {
+  /// The comma-separated field names in the argument of the qualified form of no-cache, in lowercase. Nil if there are none, or if
+  /// one isn't a token.
+  var fieldNames: [String]? {
+    guard case .text(let text) = self else { return nil }
     let members = FieldList.members(of: text)
-    guard !members.isEmpty, members.allSatisfy(FieldList.isToken) else { return nil }
-    names = members.map(FieldList.lowercased)
+    return members.isEmpty || !members.allSatisfy(FieldList.isToken) ? nil : members.map(FieldList.lowercased)
   }
 }
 

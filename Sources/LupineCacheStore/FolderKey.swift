@@ -48,11 +48,7 @@ package struct FolderKey: Sendable {
   /// Reads the key. Returns nil if there is none. Removes the key's file if it has the wrong size.
   private static func read(from folder: Folder) throws(SystemError) -> FolderKey? {
     guard folder.contains(fileName) else { return nil }
-    let file = try File(reading: fileName, in: folder)
-    var bytes: [UInt8] = []
-    while bytes.count <= byteCount {
-      if try file.read(byteCount + 1 - bytes.count, at: UInt64(bytes.count), into: &bytes) == 0 { break }
-    }
+    let bytes = try File(reading: fileName, in: folder).read(upTo: byteCount + 1, at: 0)
     if bytes.count == byteCount { return FolderKey(bytes) }
     try folder.remove(fileName)
     return nil

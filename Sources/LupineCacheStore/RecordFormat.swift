@@ -10,7 +10,7 @@
 // another record or position is invalid.
 
 package import LupineCache
-internal import LupineRecords
+internal import LupineReactor
 internal import LupineWire
 
 /// The sizes and limits of the format in which the cache stores a response on disk.

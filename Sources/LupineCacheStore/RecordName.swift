@@ -1,5 +1,7 @@
 // RecordName: the names of record files, which contain all information that the index needs.
 
+internal import LupineWire
+
 /// The name of a record's file. It contains the key of the record's URI, the record's identifier and its size in hexadecimal
 /// digits, such as `0123456789abcdef-0123456789abcdef-1f3a.lupine`.
 package struct RecordName: Sendable, Hashable {
@@ -38,19 +40,14 @@ package struct RecordName: Sendable, Hashable {
   }
 
   package var text: String {
-    "\(Self.padded(key))-\(Self.padded(id))-\(String(byteCount, radix: 16))\(Self.suffix)"
+    "\(key.hexDigits())-\(id.hexDigits())-\(String(byteCount, radix: 16))\(Self.suffix)"
   }
 
   /// Returns the name of the temporary file to which a record is written.
-  static func temporary(_ id: UInt64) -> String { temporaryPrefix + padded(id) + suffix }
+  static func temporary(_ id: UInt64) -> String { temporaryPrefix + id.hexDigits() + suffix }
 
   static func isTemporary(_ name: String) -> Bool {
     name.hasPrefix(temporaryPrefix) && name.hasSuffix(suffix)
       && name.utf8.count == temporaryPrefix.utf8.count + 16 + suffix.utf8.count
-  }
-
-  private static func padded(_ number: UInt64) -> String {
-    let digits = String(number, radix: 16)
-    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
 }

@@ -73,16 +73,6 @@ package final class RecordReader: Sendable {
 
   /// Reads `count` bytes of the file, or fewer at its end.
   private static func read(_ file: borrowing File, _ count: Int, at offset: UInt64) throws(DiskStoreError) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(count)
-    do throws(SystemError) {
-      while bytes.count < count {
-        let more = try file.read(count - bytes.count, at: offset + UInt64(bytes.count), into: &bytes)
-        if more == 0 { break }
-      }
-    } catch {
-      throw .system(error)
-    }
-    return bytes
+    try DiskStoreError.wrapping { () throws(SystemError) in try file.read(upTo: count, at: offset) }
   }
 }

@@ -71,11 +71,9 @@ package final class RecordWriter {
     let preamble = RecordPreamble(head: head, bodyByteCount: bodyByteCount, id: id)
     try write(preamble.bytes + head, at: 0)
     let name = RecordName(key: store.key(of: uri), id: id, byteCount: size)
-    do throws(SystemError) {
-      // The file is renamed before it is closed, because closing it would release the lock that protects it from scans.
+    // The file is renamed before it is closed, because closing it would release the lock that protects it from scans.
+    try DiskStoreError.wrapping { () throws(SystemError) in
       try store.folder.move(temporaryName, to: name.text, replaces: true)
-    } catch {
-      throw .system(error)
     }
     do throws(SystemError) {
       // Closing the file reports write errors that the kernel has deferred.
@@ -102,10 +100,6 @@ package final class RecordWriter {
   }
 
   private func write(_ bytes: [UInt8], at offset: UInt64) throws(DiskStoreError) {
-    do throws(SystemError) {
-      try file?.write(bytes.span, at: offset)
-    } catch {
-      throw .system(error)
-    }
+    try DiskStoreError.wrapping { () throws(SystemError) in try file?.write(bytes.span, at: offset) }
   }
 }

@@ -80,7 +80,7 @@ public enum ContentCoding: Sendable, Equatable, CaseIterable {
 
 extension Substring.UTF8View {
   // OWS = *( SP / HTAB ) (9110 §5.6.3)
-  fileprivate func trimmingOWS() -> Substring.UTF8View {
+  package func trimmingOWS() -> Substring.UTF8View {
     var rest = self.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
     while let last = rest.last, last == UInt8(ascii: " ") || last == UInt8(ascii: "\t") { rest.removeLast() }
     return rest

@@ -27,13 +27,8 @@ final class DeflateStream: StreamEncoder {
   private(set) var isAtEnd = false
 
   init(_ format: InflateStream.Format, level: Int) throws(CodingError) {
-    // SAFETY: deflate's state points back to the z_stream, so it keeps its address on the heap until deinit.
-    self.stream = .allocate(capacity: 1)
-    self.stream.initialize(to: z_stream())
-    let windowBits = format == .gzip ? MAX_WBITS + InflateStream.gzipFlag : MAX_WBITS
-    guard lupine_deflateInit2(stream, Int32(min(max(level, 0), 9)), windowBits, Self.memoryLevel) == Z_OK else {
-      // deinit also runs after this error. deflateEnd refuses a stream without a state.
-      throw CodingError(.outOfMemory, coding: format == .gzip ? .gzip : .deflate)
+    stream = try z_stream.allocated(format.coding) {
+      lupine_deflateInit2($0, Int32(min(max(level, 0), 9)), format.windowBits, Self.memoryLevel)
     }
   }
 

@@ -7,6 +7,10 @@ final class InflateStream: StreamDecoder {
   enum Format {
     case gzip
     case deflate
+
+    var coding: ContentCoding { self == .gzip ? .gzip : .deflate }
+    /// zlib's `windowBits` for the largest window. A flag means gzip instead of zlib's format.
+    var windowBits: Int32 { self == .gzip ? MAX_WBITS + gzipFlag : MAX_WBITS }
   }
 
   private enum State {
@@ -29,14 +33,7 @@ final class InflateStream: StreamDecoder {
   init(_ format: Format) throws(CodingError) {
     self.format = format
     self.state = format == .gzip ? .inside(member: 0) : .beforeHeader(held: nil)
-    // SAFETY: inflate's state points back to the z_stream, so it keeps its address on the heap until deinit.
-    self.stream = .allocate(capacity: 1)
-    self.stream.initialize(to: z_stream())
-    let windowBits = format == .gzip ? MAX_WBITS + Self.gzipFlag : MAX_WBITS
-    guard lupine_inflateInit2(stream, windowBits) == Z_OK else {
-      // deinit also runs after this error. inflateEnd refuses a stream without a state.
-      throw CodingError(.outOfMemory, coding: format == .gzip ? .gzip : .deflate)
-    }
+    self.stream = try z_stream.allocated(format.coding) { lupine_inflateInit2($0, format.windowBits) }
   }
 
   deinit {

@@ -22,7 +22,7 @@ package struct RawDeflateEncoder: ~Copyable, @unchecked Sendable {
   package init(windowBits: Int, level: Int = ContentEncoder.levelDefault) throws(CodingError) {
     precondition(RawDeflateWindow.bitsRange.contains(windowBits), "a window has 8 to 15 bits")
     let memoryLevel = DeflateStream.memoryLevel
-    stream = try z_stream.allocated {
+    stream = try z_stream.allocated(.deflate) {
       lupine_deflateInit2($0, Int32(min(max(level, 0), 9)), -Int32(max(windowBits, 9)), memoryLevel)
     }
   }
@@ -102,7 +102,7 @@ package struct RawInflateDecoder: ~Copyable, @unchecked Sendable {
   /// before 1.2.9 encoded with 9 bits if 8 were requested.
   package init(windowBits: Int) throws(CodingError) {
     precondition(RawDeflateWindow.bitsRange.contains(windowBits), "a window has 8 to 15 bits")
-    stream = try z_stream.allocated { lupine_inflateInit2($0, -Int32(max(windowBits, 9))) }
+    stream = try z_stream.allocated(.deflate) { lupine_inflateInit2($0, -Int32(max(windowBits, 9))) }
   }
 
   deinit {
@@ -207,15 +207,15 @@ package struct RawInflateDecoder: ~Copyable, @unchecked Sendable {
 
 extension z_stream {
   /// Allocates a stream and initializes its state with `initialize`. Throws `.outOfMemory` if that fails.
-  fileprivate static func allocated(
-    _ initialize: (UnsafeMutablePointer<z_stream>) -> Int32
+  static func allocated(
+    _ coding: ContentCoding, _ initialize: (UnsafeMutablePointer<z_stream>) -> Int32
   ) throws(CodingError) -> UnsafeMutablePointer<z_stream> {
     // SAFETY: the state points back to the z_stream, so it keeps its address on the heap until the owner's deinit.
     let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     stream.initialize(to: z_stream())
     guard initialize(stream) == Z_OK else {
       stream.deallocate()
-      throw CodingError(.outOfMemory, coding: .deflate)
+      throw CodingError(.outOfMemory, coding: coding)
     }
     return stream
   }

@@ -9,7 +9,7 @@ extension CommandError {
     let code = ExitCode(error, options)
     switch (error.code, error.cause) {
     case (.timedOut, .totalLimit(let limit)):
-      let limit = (options.maxTime ?? limit).secondsText
+      let limit = (options.maxTime ?? limit).formattedSeconds
       let phase = error.phase.rawValue
       self.init(
         code,

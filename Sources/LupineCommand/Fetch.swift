@@ -109,30 +109,23 @@ final class Fetch: ResponseSink {
 
   func receive(body bytes: borrowing Span<UInt8>) {
     let now = Instant.now
-    let handle: ExchangeHandle? = state.withLock { state in
-      do throws(CommandError) {
-        // Writing while holding the lock is harmless, because no other code needs the lock during the exchange.
-        switch state.disposition {
-        case .writing(var progress):
-          try output.write(bytes)
-          let drawing = progress?.advance(by: bytes.count, now: now) { Terminal.width }
-          if let drawing { StandardError.write(drawing) }
-          state.disposition = .writing(progress)
-        case .printing(var printer):
-          // So that the printer's buffers have one owner, and aren't copied when they change.
-          state.disposition = .undecided
-          let lines = try printer.lines(bytes)
-          state.disposition = .printing(printer)
-          if !lines.isEmpty { try output.write(lines.span) }
-        case .undecided, .exchanging, .skipping, .refused: break
-        }
-        return nil
-      } catch {
-        state.disposition = .refused(error)
-        return state.handle
+    // Writing while holding the lock is harmless, because no other code needs the lock during the exchange.
+    update { disposition throws(CommandError) in
+      switch disposition {
+      case .writing(var progress):
+        try output.write(bytes)
+        let drawing = progress?.advance(by: bytes.count, now: now) { Terminal.width }
+        if let drawing { StandardError.write(drawing) }
+        disposition = .writing(progress)
+      case .printing(var printer):
+        // So that the printer's buffers have one owner, and aren't copied when they change.
+        disposition = .undecided
+        let lines = try printer.lines(bytes)
+        disposition = .printing(printer)
+        if !lines.isEmpty { try output.write(lines.span) }
+      case .undecided, .exchanging, .skipping, .refused: break
       }
     }
-    handle?.cancel()
   }
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {

@@ -26,12 +26,7 @@ enum Help {
       """
     for name in OptionName.allCases {
       if let headline = name.headline { text += "\n\(headline):\n" }
-      let letter = name.letter.map { "-\($0), " } ?? "    "
-      let form = "  \(letter)--\(name.rawValue)" + (name.valueName.map { " \($0)" } ?? "")
-      let lines = name.form.summary
-      // A form that is too long for its column gets a separate line.
-      text += form.count < 28 ? form.padded(to: 28) + lines[0] + "\n" : "\(form)\n\("".padded(to: 28))\(lines[0])\n"
-      for line in lines.dropFirst() { text += "".padded(to: 28) + line + "\n" }
+      text += name.form.help(name.rawValue)
     }
     text += """
 

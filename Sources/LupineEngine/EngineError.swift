@@ -209,7 +209,7 @@ extension EngineError: CustomStringConvertible {
 
 extension Duration {
   /// The duration in seconds with at most three decimals, such as "0.25 s" or "10 s".
-  var formattedSeconds: String {
+  package var formattedSeconds: String {
     let (seconds, attoseconds) = components
     let thousandths = attoseconds / 1_000_000_000_000_000
     guard thousandths > 0 else { return "\(seconds) s" }

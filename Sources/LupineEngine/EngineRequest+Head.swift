@@ -144,11 +144,3 @@ extension EngineRequest {
     return RequestHead(method: parts[0], target: parts[1], fields: section.fields)
   }
 }
-
-extension Fields {
-  /// Returns whether a list-based field contains this element, ignoring case. Whitespace may surround elements (RFC 9110 §5.6.1).
-  fileprivate func hasElement(_ element: String, in name: String) -> Bool {
-    guard let list = list(name) else { return false }
-    return list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.contains { $0 == element }
-  }
-}

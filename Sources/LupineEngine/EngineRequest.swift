@@ -140,7 +140,8 @@ public struct EngineRequest: Sendable {
     storage = Storage(Parts(method: method, uri: uri, fields: fields, body: body, timeouts: timeouts))
     if let userInfo = uri.userInfo, !userInfo.isEmpty, !fields.contains("Authorization") {
       // user-pass = user-id ":" password (RFC 7617 §2). The colon is needed even if the URI has no password.
-      let credentials = PercentCoding.decode(userInfo.utf8.contains(UInt8(ascii: ":")) ? userInfo : userInfo + ":")
+      let userPass = userInfo.utf8.contains(UInt8(ascii: ":")) ? userInfo : userInfo + ":"
+      let credentials = PercentEncoding.decodeLeniently(userPass.utf8)
       self.fields.append(name: "Authorization", value: BasicCredentials.fieldValue(userPass: credentials))
     }
   }

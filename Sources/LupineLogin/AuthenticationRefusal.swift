@@ -39,6 +39,7 @@ package struct AuthenticationQuestion: Sendable {
 
 /// Whether a response may be delivered to the caller, according to the authentication.
 package enum ResponseVerdict: Sendable, Hashable {
+  /// The response may be delivered. If the server has accepted a credential, it has proven its own identity as far as necessary.
   case trusted
   /// The response must not be delivered. The origin or the proxy accepted the credential, but its proof of identity is missing or
   /// wrong.

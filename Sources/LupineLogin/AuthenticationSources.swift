@@ -33,12 +33,3 @@ struct AuthenticationSources: Sendable {
     try GSSAPIContext(host: host, binding: binding, library: try .loaded())
   }
 }
-
-/// A type-erased security context. Forwards its calls to the context that it wraps.
-struct AnySecurityContext: SecurityContext {
-  private var base: any SecurityContext
-
-  init(_ base: any SecurityContext) { self.base = base }
-
-  mutating func step(_ token: [UInt8]?) throws(SecurityContextError) -> SecurityContextStep { try base.step(token) }
-}

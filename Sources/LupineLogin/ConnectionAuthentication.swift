@@ -20,18 +20,6 @@ struct ConnectionAuthentication: Sendable {
     var isAnnouncement = false
   }
 
-  /// The effect of a response on the authentication of the connection.
-  enum Verdict: Sendable, Hashable {
-    /// The connection is authenticated, or the response doesn't concern the authentication.
-    case accepted
-    /// The client must send the request again, without asking the delegate for a credential.
-    case resend
-    /// The server has refused the credential.
-    case refused
-    /// The server has accepted the credential, but hasn't proven its own identity.
-    case untrusted
-  }
-
   private enum Phase {
     case none
     /// A credential was chosen. The task's next request uses an idle authenticated connection, or begins a handshake.
@@ -168,34 +156,30 @@ struct ConnectionAuthentication: Sendable {
     }
   }
 
-  /// Handles a 401 or 407 response from the origin or the proxy for which a credential was chosen, and returns the response's
-  /// effect. `challenges` are the challenges in the response.
-  mutating func receive(challenges: [Challenge], _ sources: AuthenticationSources) -> Verdict {
-    guard let use else { return .accepted }
+  /// Handles a 401 or 407 response from the origin or the proxy for which a credential was chosen. Returns whether to send the
+  /// request again, without asking the delegate for a credential. `challenges` are the challenges in the response.
+  mutating func resends(after challenges: [Challenge], _ sources: AuthenticationSources) -> Bool {
+    guard let use else { return false }
+    let resends: Bool
     switch phase {
-    case .none, .chosen, .begun, .challenged: return .accepted
+    case .none, .chosen, .begun, .challenged: return false
     case .announced(let handshake):
-      guard let token = challenges.token(of: use.login.scheme), proceed(handshake, after: token, sources) else { break }
-      return .resend
-    case .answered(let handshake):
-      guard use.login.scheme == .negotiate, let token = challenges.token(of: .negotiate),
-        proceed(handshake, after: token, sources)
-      else { break }
-      return .resend
-    case .reused, .established:
-      guard restart() else { break }
-      return .resend
+      resends = challenges.token(of: use.login.scheme).map { proceed(handshake, after: $0, sources) } ?? false
+    case .answered(let handshake) where use.login.scheme == .negotiate:
+      resends = challenges.token(of: .negotiate).map { proceed(handshake, after: $0, sources) } ?? false
+    case .answered: resends = false
+    case .reused, .established: resends = restart()
     }
-    reset()
-    return .refused
+    if !resends { reset() }
+    return resends
   }
 
   /// Handles a response other than 401 and 407 from the origin or the proxy for which a credential was chosen, and returns the
   /// response's effect. `challenges` are the challenges in the response.
-  mutating func receiveSuccess(challenges: [Challenge]) -> Verdict {
-    guard let use else { return .accepted }
+  mutating func receiveSuccess(challenges: [Challenge]) -> ResponseVerdict {
+    guard let use else { return .trusted }
     switch phase {
-    case .none, .chosen, .begun, .challenged, .established: return .accepted
+    case .none, .chosen, .begun, .challenged, .established: return .trusted
     case .reused: phase = .established
     case .announced(var handshake), .answered(var handshake):
       if case .announced = phase, handshake.announcesFirst {
@@ -211,7 +195,7 @@ struct ConnectionAuthentication: Sendable {
         return .untrusted
       }
     }
-    return .accepted
+    return .trusted
   }
 
   /// Handles the failure of a request because the connection or the tunnel that it needs isn't open. Returns whether to send the

@@ -9,7 +9,7 @@ package struct ConnectionHandshake: Sendable {
     case ntlm(NTLMHandshake)
     /// The Negotiate handshake, or nil until the first message is created. It isn't created earlier, because creating its security
     /// context may block.
-    case negotiate(NegotiateHandshake<AnySecurityContext>?)
+    case negotiate(NegotiateHandshake?)
   }
 
   /// The reason why the NTLM or Negotiate handshake failed.
@@ -51,14 +51,13 @@ package struct ConnectionHandshake: Sendable {
       defer { machine = .ntlm(handshake) }
       return Self.value("NTLM", handshake.start())
     case .negotiate:
-      let context: any SecurityContext
+      let start: NegotiateHandshake
       do throws(SecurityContextError) {
-        context = try sources.context(login.party.host, binding)
+        start = NegotiateHandshake(try sources.context(login.party.host, binding))
       } catch {
         throw .unable(error.description)
       }
-      let start = NegotiateHandshake(AnySecurityContext(context))
-      return try negotiate(start) { handshake throws(NegotiateHandshake<AnySecurityContext>.Failure) in
+      return try negotiate(start) { handshake throws(NegotiateHandshake.Failure) in
         try handshake.start()
       }
     }
@@ -85,7 +84,7 @@ package struct ConnectionHandshake: Sendable {
         throw Failure(error)
       }
     case .negotiate(let handshake?):
-      return try negotiate(handshake) { handshake throws(NegotiateHandshake<AnySecurityContext>.Failure) in
+      return try negotiate(handshake) { handshake throws(NegotiateHandshake.Failure) in
         try handshake.answer(token)
       }
     case .negotiate(nil): throw .refused
@@ -109,15 +108,13 @@ package struct ConnectionHandshake: Sendable {
     }
   }
 
-  private typealias NegotiateFailure = NegotiateHandshake<AnySecurityContext>.Failure
-
   private mutating func negotiate(
-    _ start: NegotiateHandshake<AnySecurityContext>,
-    _ step: (inout NegotiateHandshake<AnySecurityContext>) throws(NegotiateFailure) -> [UInt8]
+    _ start: NegotiateHandshake,
+    _ step: (inout NegotiateHandshake) throws(NegotiateHandshake.Failure) -> [UInt8]
   ) throws(Failure) -> String {
     var handshake = start
     defer { machine = .negotiate(handshake) }
-    do throws(NegotiateFailure) {
+    do throws(NegotiateHandshake.Failure) {
       return Self.value("Negotiate", try step(&handshake))
     } catch {
       throw Failure(error)
@@ -143,7 +140,7 @@ extension ConnectionHandshake.Failure {
       }
   }
 
-  fileprivate init(_ failure: NegotiateHandshake<AnySecurityContext>.Failure) {
+  fileprivate init(_ failure: NegotiateHandshake.Failure) {
     self =
       switch failure {
       case .context(let error): .unable(error.description)

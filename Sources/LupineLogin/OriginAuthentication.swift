@@ -97,11 +97,11 @@ struct OriginAuthentication: Sendable {
   /// Handles the head of a response other than a proxy's. Returns the response's effect on the authentication.
   mutating func receive(
     _ head: ResponseHead, to request: EngineRequest, _ session: inout SessionLogins
-  ) -> ConnectionAuthentication.Verdict {
+  ) -> ResponseVerdict {
     guard digest.verify(head.fields, .origin, &session) else { return .untrusted }
     guard head.status != AuthenticationFields.origin.status, head.status != AuthenticationFields.proxy.status,
       connection.isFor(.origin(request.uri.origin))
-    else { return .accepted }
+    else { return .trusted }
     return connection.receiveSuccess(challenges: head.fields.challenges(AuthenticationFields.origin.challenge))
   }
 }

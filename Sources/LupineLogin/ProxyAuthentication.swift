@@ -74,7 +74,7 @@ struct ProxyAuthentication: Sendable {
     let offers = session.spaces.offers(in: challenges, from: .proxy(address))
     if let choice, choice.party == .proxy(address) {
       if !request.isTunneled, connection.isFor(choice.party) {
-        if connection.receive(challenges: challenges, session.sources) == .resend { return true }
+        if connection.resends(after: challenges, session.sources) { return true }
       } else if choice.scheme == .digest, let stale = digest.renewal(of: choice, in: offers),
         session.spaces.begin(stale, for: choice)
       {
@@ -150,7 +150,7 @@ struct ProxyAuthentication: Sendable {
     guard request.isTunneled else { return Self.additions(connection.started(handshake, message), to: request) }
     switch message {
     case .success(let value):
-      let authorization = TunnelHandshake.authorization(handshake, value, session.sources)
+      let authorization = handshake.tunnelAuthorization(value, session.sources)
       return .add(Additions(authorization: authorization, group: session.connections.tunnelGroup(handshake.login)))
     case .failure(let failure): return .fail(failure)
     }
@@ -194,41 +194,35 @@ struct ProxyAuthentication: Sendable {
   /// effect on the authentication.
   mutating func receive(
     _ head: ResponseHead, to request: EngineRequest, via proxy: Proxy, _ session: inout SessionLogins
-  ) -> ConnectionAuthentication.Verdict {
+  ) -> ResponseVerdict {
     // After a redirect, the request may use a proxy for which the credential wasn't chosen.
-    guard let choice, let address = ProxyAddress(proxy), choice.party == .proxy(address) else { return .accepted }
+    guard let choice, let address = ProxyAddress(proxy), choice.party == .proxy(address) else { return .trusted }
     session.connections.note(choice, by: address)
     // In a tunnel, the head comes from the origin instead of the proxy.
-    guard !request.isTunneled else { return .accepted }
+    guard !request.isTunneled else { return .trusted }
     if connection.isFor(choice.party) {
       return connection.receiveSuccess(challenges: head.fields.challenges(AuthenticationFields.proxy.challenge))
     }
-    return digest.verify(head.fields, .proxy, &session) ? .accepted : .untrusted
-  }
-}
-
-/// The NTLM and Negotiate handshakes that authenticate CONNECT requests. All messages of a handshake are sent on the connection
-/// that becomes the tunnel.
-enum TunnelHandshake {
-  /// Returns the handshake's first message for CONNECT, together with a closure that answers the proxy's responses to CONNECT. The
-  /// closure runs on an event loop (see `SecurityContext`).
-  static func authorization(
-    _ first: ConnectionHandshake, _ value: String, _ sources: AuthenticationSources
-  ) -> ProxyAuthorization {
-    let scheme = first.login.scheme
-    // A Negotiate token is valid only once, and its security context can't continue two handshakes.
-    return ProxyAuthorization(value, isSingleUse: scheme == .negotiate) {
-      var handshake = first
-      return { head in
-        let token = head.fields.challenges(AuthenticationFields.proxy.challenge).token(of: scheme)
-        return handshake.react(to: head.status, token, sources)
-      }
-    }
+    return digest.verify(head.fields, .proxy, &session) ? .trusted : .untrusted
   }
 }
 
 extension ConnectionHandshake {
-  fileprivate mutating func react(
+  /// Returns the handshake's first message `value` for CONNECT, together with a closure that answers the proxy's responses to
+  /// CONNECT. The closure runs on an event loop (see `SecurityContext`). All messages of the handshake are sent on the connection
+  /// that becomes the tunnel.
+  func tunnelAuthorization(_ value: String, _ sources: AuthenticationSources) -> ProxyAuthorization {
+    // A Negotiate token is valid only once, and its security context can't continue two handshakes.
+    ProxyAuthorization(value, isSingleUse: login.scheme == .negotiate) {
+      var handshake = self
+      return { head in
+        let token = head.fields.challenges(AuthenticationFields.proxy.challenge).token(of: login.scheme)
+        return handshake.react(to: head.status, token, sources)
+      }
+    }
+  }
+
+  private mutating func react(
     to status: Int, _ token: [UInt8]?, _ sources: AuthenticationSources
   ) -> ProxyAuthorization.Reaction {
     do throws(Failure) {

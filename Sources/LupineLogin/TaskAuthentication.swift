@@ -183,17 +183,10 @@ package struct TaskAuthentication: Sendable {
   package mutating func verdict(on head: ResponseHead, _ session: inout SessionLogins) -> ResponseVerdict {
     guard let sent else { return .trusted }
     if let via = sent.proxy, head.status != 407 || sent.request.uri.origin.scheme == .https {
-      switch proxy.receive(head, to: sent.request, via: via, &session) {
-      case .resend: return .resend
-      case .untrusted: return .untrusted
-      case .accepted, .refused: break
-      }
+      let verdict = proxy.receive(head, to: sent.request, via: via, &session)
+      guard verdict == .trusted else { return verdict }
     }
-    return switch origin.receive(head, to: sent.request, &session) {
-    case .accepted, .refused: .trusted
-    case .resend: .resend
-    case .untrusted: .untrusted
-    }
+    return origin.receive(head, to: sent.request, &session)
   }
 
   /// Returns how to continue after a server refused a request.
@@ -217,7 +210,7 @@ package struct TaskAuthentication: Sendable {
       if let value = origin.renewed(after: head, to: request, &session) { return .authorize(value) }
       let challenges = head.fields.challenges(AuthenticationFields.origin.challenge)
       if origin.connection.isFor(.origin(request.uri.origin)),
-        origin.connection.receive(challenges: challenges, session.sources) == .resend
+        origin.connection.resends(after: challenges, session.sources)
       {
         return .resend
       }

@@ -9,7 +9,7 @@ extension URI {
   package var login: (credential: PasswordCredential, hasPassword: Bool)? {
     guard let userInfo, !userInfo.isEmpty else { return nil }
     let parts = userInfo.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map {
-      String(decoding: PercentCoding.decode(String($0)), as: UTF8.self)
+      String(decoding: PercentEncoding.decodeLeniently($0.utf8), as: UTF8.self)
     }
     return (PasswordCredential(user: parts[0], password: parts.count > 1 ? parts[1] : ""), parts.count > 1)
   }

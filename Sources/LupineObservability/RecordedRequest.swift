@@ -82,7 +82,7 @@
         guard let equals = pair.firstIndex(of: "=") else { return pair }
         let key = pair[..<equals]
         // Servers decode keys before they compare them.
-        let decoded = String(decoding: PercentCoding.decode(String(key)), as: UTF8.self)
+        let decoded = String(decoding: PercentEncoding.decodeLeniently(key.utf8), as: UTF8.self)
         return signatureKeys.contains(decoded) ? key + "=" + redacted : pair
       }
       return pairs.joined(separator: "&")

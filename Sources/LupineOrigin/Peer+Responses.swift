@@ -55,7 +55,7 @@ extension Peer {
       }
       try send(answer, to: request)
       if case .hold = answer.content { return }
-      if !request.isPersistent || answer.fields.connectionHas(option: "close") { return }
+      if !request.isPersistent || answer.fields.hasElement("close", in: "connection") { return }
     }
   }
 

@@ -65,25 +65,13 @@ extension ReceivedRequest {
   /// Whether the connection persists after this request, so that the client may send another one (RFC 9112 §9.3).
   package var isPersistent: Bool {
     minorVersion == 0
-      ? fields.connectionHas(option: "keep-alive") && !fields.connectionHas(option: "close")
-      : !fields.connectionHas(option: "close")
+      ? fields.hasElement("keep-alive", in: "connection") && !fields.hasElement("close", in: "connection")
+      : !fields.hasElement("close", in: "connection")
   }
 
   /// Whether the client waits for a 100 response before it sends the body (RFC 9110 §10.1.1).
   package var expectsContinue: Bool {
     minorVersion > 0 && fields.first("expect")?.lowercased() == "100-continue"
-  }
-}
-
-extension Fields {
-  /// Returns whether the Connection field (RFC 9110 §7.6.1) contains `option`, which must be in lowercase.
-  func connectionHas(option: String) -> Bool {
-    let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-    return (list("connection") ?? "").utf8.split(separator: UInt8(ascii: ",")).contains { part in
-      var part = part.drop(while: isSpace)
-      while let last = part.last, isSpace(last) { part.removeLast() }
-      return Substring(part).lowercased() == option
-    }
   }
 }
 
@@ -98,28 +86,7 @@ extension ReceivedRequest.Item {
 
   /// Returns the percent-decoded text. Invalid percent-encodings are kept, and bytes that aren't UTF-8 become U+FFFD.
   private static func percentDecoded(_ text: some Collection<UInt8>) -> String {
-    let text = Array(text)
-    var bytes: [UInt8] = []
-    var index = 0
-    while index < text.count {
-      let digits = text[index...].dropFirst().prefix(2).compactMap(hexValue)
-      if text[index] == UInt8(ascii: "%"), digits.count == 2 {
-        bytes.append(digits[0] << 4 | digits[1])
-        index += 3
-      } else {
-        bytes.append(text[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : text[index])
-        index += 1
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
-  private static func hexValue(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    default: nil
-    }
+    let encoded = text.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+    return String(decoding: PercentEncoding.decodeLeniently(encoded), as: UTF8.self)
   }
 }

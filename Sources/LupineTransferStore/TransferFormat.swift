@@ -10,7 +10,7 @@
 // leaves the newer slot intact. Both slots exist from the start, so a change needs no further space on the disk. A slot's
 // checksum has the record's id as its seed, so that no slot of another record is valid.
 
-internal import LupineRecords
+internal import LupineReactor
 
 /// The sizes and limits of the format in which background tasks are stored.
 package enum TransferFormat {

@@ -1,6 +1,6 @@
 // TransferOptions: the options of a background task's request, as they are recorded.
 
-internal import LupineRecords
+internal import LupineReactor
 
 /// The rarely used options of a background task's request. A property is nil if the caller has never set the option.
 package struct TransferOptions: Sendable, Equatable, Codable {

@@ -44,26 +44,18 @@ package final class TransferRecord: Sendable {
 
   // MARK: Changes
 
-  /// Applies `change` to the record's content. If the content then differs, stores it with `write`. Throws `.closed` after
-  /// `remove`, or after the store was closed, because the files may then belong to another process.
+  /// Applies `change` to the record's content. If the content then differs, stores it with `write`.
   private func change(
     _ change: (inout TransferRecordContent) -> Void,
     _ write: (TransferRecordContent) throws(TransferStoreError) -> Void
   ) throws(TransferStoreError) {
-    let result = ownership.whileOpen {
-      state.withLock { state -> Result<Void, TransferStoreError> in
-        guard !state.isRemoved else { return .failure(.closed) }
-        var changed = state.content
-        change(&changed)
-        guard changed != state.content else { return .success(()) }
-        return Result { () throws(TransferStoreError) in
-          try write(changed)
-          state.content = changed
-        }
-      }
+    try whileRecorded { content throws(TransferStoreError) in
+      var changed = content
+      change(&changed)
+      guard changed != content else { return }
+      try write(changed)
+      content = changed
     }
-    guard let result else { throw .closed }
-    try result.get()
   }
 
   /// Changes the stored progress of the task. If the method throws an error, the record keeps the earlier progress.
@@ -144,7 +136,7 @@ package final class TransferRecord: Sendable {
 
   /// Writes the record of a new task.
   func create(_ content: TransferRecordContent) throws(TransferStoreError) {
-    try whileRecorded { () throws(TransferStoreError) in try write(content) }
+    try whileRecorded { _ throws(TransferStoreError) in try write(content) }
   }
 
   private func write(_ content: TransferRecordContent) throws(TransferStoreError) {
@@ -175,7 +167,7 @@ package final class TransferRecord: Sendable {
   /// Stores the head of the response whose body will be written. The file for the body must be empty or absent.
   package func setAnswer(_ answer: TransferAnswer) throws(TransferStoreError) {
     guard let bytes = answer.bytes(id: id) else { throw .tooLarge }
-    try whileRecorded { () throws(TransferStoreError) in try replace(.answer(id), with: bytes) }
+    try whileRecorded { _ throws(TransferStoreError) in try replace(.answer(id), with: bytes) }
   }
 
   /// Removes the stored head of the response. Called before the file with the body is emptied.
@@ -186,7 +178,7 @@ package final class TransferRecord: Sendable {
   package func removeBody() throws(TransferStoreError) { try removeFile(.body(id)) }
 
   private func removeFile(_ name: TransferFileName) throws(TransferStoreError) {
-    try whileRecorded { () throws(TransferStoreError) in
+    try whileRecorded { _ throws(TransferStoreError) in
       do throws(SystemError) {
         try ownership.folder.remove(name.text)
       } catch  where error.code == ENOENT {
@@ -196,12 +188,15 @@ package final class TransferRecord: Sendable {
     }
   }
 
-  /// Calls `call`, which changes the task's files. Throws `.closed` after `remove`, or after the store was closed.
-  private func whileRecorded(_ call: () throws(TransferStoreError) -> Void) throws(TransferStoreError) {
+  /// Calls `call`, which changes the task's files or the record's content. Throws `.closed` after `remove`, or after the store was
+  /// closed, because the files may then belong to another process.
+  private func whileRecorded(
+    _ call: (inout TransferRecordContent) throws(TransferStoreError) -> Void
+  ) throws(TransferStoreError) {
     let result = ownership.whileOpen {
       state.withLock { state -> Result<Void, TransferStoreError> in
         guard !state.isRemoved else { return .failure(.closed) }
-        return Result { () throws(TransferStoreError) in try call() }
+        return Result { () throws(TransferStoreError) in try call(&state.content) }
       }
     }
     guard let result else { throw .closed }

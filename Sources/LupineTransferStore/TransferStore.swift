@@ -120,11 +120,6 @@ extension File {
   static func content(of path: String, byteCountMax: Int) throws(SystemError) -> [UInt8]? {
     let file = try File(readingOwn: path)
     guard let count = Int(exactly: try file.byteCount()), count <= byteCountMax else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(count)
-    while bytes.count < count {
-      if try file.read(count - bytes.count, at: UInt64(bytes.count), into: &bytes) == 0 { break }
-    }
-    return bytes
+    return try file.read(upTo: count, at: 0)
   }
 }

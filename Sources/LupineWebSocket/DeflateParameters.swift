@@ -1,5 +1,7 @@
 // DeflateParameters: the negotiation of the extension permessage-deflate (RFC 7692 §5, §7.1).
 
+internal import LupineCoding
+
 /// The compression that a client offers.
 package struct DeflateOffer: Sendable, Equatable {
   /// The largest window of the client's compressor, from 8 to 15 bits. 15 by default.
@@ -91,7 +93,7 @@ struct ExtensionElement: Equatable {
       for element in value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
         let parts = element.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
         // Empty elements of a list are ignored (RFC 9110 §5.6.1.2).
-        if parts.count == 1, trimmed(parts[0]).isEmpty { continue }
+        if parts.count == 1, parts[0].trimmingOWS().isEmpty { continue }
         let name = try token(parts[0])
         var parameters: [(String, String?)] = []
         for part in parts.dropFirst() {
@@ -99,7 +101,7 @@ struct ExtensionElement: Equatable {
             parameters.append((try token(part), nil))
             continue
           }
-          var value = trimmed(part[part.index(after: equals)...])
+          var value = part[part.index(after: equals)...].trimmingOWS()
           if value.count >= 2, value.first == UInt8(ascii: "\""), value.last == UInt8(ascii: "\"") {
             value = value.dropFirst().dropLast()
           }
@@ -111,15 +113,8 @@ struct ExtensionElement: Equatable {
     return elements
   }
 
-  private static func trimmed(_ text: Substring.UTF8View) -> Substring.UTF8View {
-    let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-    var text = text.drop(while: isBlank)
-    while let last = text.last, isBlank(last) { text.removeLast() }
-    return text
-  }
-
   private static func token(_ text: Substring.UTF8View) throws(WebSocketHandshakeError) -> String {
-    let text = trimmed(text)
+    let text = text.trimmingOWS()
     guard !text.isEmpty, text.allSatisfy(isTokenByte) else { throw .malformedExtensions }
     return String(text) ?? ""
   }

@@ -17,7 +17,7 @@ struct NegotiateTests {
     }
   }
 
-  private typealias Handshake = NegotiateHandshake<ScriptedContext>
+  private typealias Handshake = NegotiateHandshake
 
   private func handshake(_ steps: [SecurityContextStep], expecting tokens: [[UInt8]?]) -> Handshake {
     NegotiateHandshake(ScriptedContext(steps: steps, expected: tokens))

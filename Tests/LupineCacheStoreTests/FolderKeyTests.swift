@@ -3,7 +3,7 @@
 import Dispatch
 import Glibc
 import LupineCache
-import LupineRecords
+import LupineReactor
 import LupineTestSupport
 import LupineWire
 import Synchronization

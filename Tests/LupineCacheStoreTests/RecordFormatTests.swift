@@ -1,7 +1,7 @@
 // RecordFormatTests: records read back as written, and damaged ones are refused.
 
 import LupineCache
-import LupineRecords
+import LupineReactor
 import LupineTestSupport
 import LupineWire
 import Testing

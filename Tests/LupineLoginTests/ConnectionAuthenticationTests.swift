@@ -45,7 +45,7 @@ import Testing
     "the client accepts a successful response to a Negotiate token only if the response proves the server's identity")
   func mutual() throws {
     for (isMutual, line, verdict) in [
-      (true, "Negotiate CQ==", ConnectionAuthentication.Verdict.accepted), (false, "Negotiate CQ==", .untrusted),
+      (true, "Negotiate CQ==", ResponseVerdict.trusted), (false, "Negotiate CQ==", .untrusted),
       (true, "Negotiate AA==", .untrusted), (true, "Negotiate", .untrusted), (true, "", .untrusted),
     ] {
       let authentication = begun(LoginSession(Script(isMutual: isMutual)))
@@ -55,7 +55,7 @@ import Testing
       #expect(prepared.value == "Negotiate AQ==" && !prepared.isAnnouncement && !prepared.needsOpenConnection)
       #expect(authentication.receiveSuccess(challenges: Challenge.parse(line)) == verdict, "\(isMutual) \(line)")
       let next = try authentication.start()
-      #expect(!next.didStart && (next.additions?.group == prepared.group) == (verdict == .accepted))
+      #expect(!next.didStart && (next.additions?.group == prepared.group) == (verdict == .trusted))
     }
   }
 
@@ -82,7 +82,7 @@ import Testing
   func proxyProof() throws {
     let address = try #require(ProxyAddress(Proxy("http://proxy.example:3128")))
     for (line, verdict) in [
-      ("", ConnectionAuthentication.Verdict.accepted), ("Negotiate CQ==", .accepted), ("Negotiate AA==", .untrusted),
+      ("", ResponseVerdict.trusted), ("Negotiate CQ==", .trusted), ("Negotiate AA==", .untrusted),
     ] {
       let session = LoginSession(Script(isMutual: true))
       let authentication = begun(session, at: .proxy(address))
@@ -121,12 +121,12 @@ import Testing
     let session = LoginSession(Script())
     let authentication = begun(session)
     _ = try authentication.prepare()
-    #expect(authentication.receive(challenges: Challenge.parse("Negotiate CQ==")) == .refused)
+    #expect(!authentication.resends(after: Challenge.parse("Negotiate CQ==")))
     #expect(try authentication.prepare() == nil)
 
     let defective = begun(session)
     _ = try defective.prepare()
-    #expect(defective.receive(challenges: Challenge.parse("Negotiate AA==")) == .resend)
+    #expect(defective.resends(after: Challenge.parse("Negotiate AA==")))
     #expect(throws: ConnectionHandshake.Failure.unable("the token isn't the server's")) {
       try defective.prepare()
     }
@@ -138,10 +138,10 @@ import Testing
     let session = LoginSession(Script())
     let authentication = begun(session)
     _ = try authentication.prepare()
-    #expect(authentication.receiveSuccess(challenges: Challenge.parse("Negotiate CQ==")) == .accepted)
-    #expect(authentication.receive(challenges: Challenge.parse("Negotiate")) == .resend)
+    #expect(authentication.receiveSuccess(challenges: Challenge.parse("Negotiate CQ==")) == .trusted)
+    #expect(authentication.resends(after: Challenge.parse("Negotiate")))
     _ = try authentication.prepare()
-    #expect(authentication.receive(challenges: Challenge.parse("Negotiate")) == .refused)
+    #expect(!authentication.resends(after: Challenge.parse("Negotiate")))
     #expect(try authentication.prepare() == nil)
   }
 
@@ -151,17 +151,17 @@ import Testing
     let session = LoginSession(Script())
     func establish(_ authentication: LoginConnection) throws -> LoginConnection {
       _ = try authentication.prepare()
-      #expect(authentication.receiveSuccess(challenges: Challenge.parse("Negotiate CQ==")) == .accepted)
+      #expect(authentication.receiveSuccess(challenges: Challenge.parse("Negotiate CQ==")) == .trusted)
       return authentication
     }
     try establish(begun(session)).end()
     let task = try establish(begun(session, at: .origin(try URI("https://other.example/").origin)))
-    #expect(task.receive(challenges: Challenge.parse("Negotiate")) == .resend)
+    #expect(task.resends(after: Challenge.parse("Negotiate")))
     task.leave(for: Self.login.party)
     task.reuse(at: Self.login.party)
     #expect(task.connectionIsMissing() && !task.isFor(Self.login.party))
     task.begin(Self.login)
-    #expect(try establish(task).receive(challenges: Challenge.parse("Negotiate")) == .refused)
+    #expect(try !establish(task).resends(after: Challenge.parse("Negotiate")))
   }
 
   @Test(

@@ -106,10 +106,10 @@ final class LoginConnection {
   }
 
   func begin(_ login: Login) { authentication.begin(login, &session.logins) }
-  func receive(challenges: [Challenge]) -> ConnectionAuthentication.Verdict {
-    authentication.receive(challenges: challenges, session.logins.sources)
+  func resends(after challenges: [Challenge]) -> Bool {
+    authentication.resends(after: challenges, session.logins.sources)
   }
-  func receiveSuccess(challenges: [Challenge]) -> ConnectionAuthentication.Verdict {
+  func receiveSuccess(challenges: [Challenge]) -> ResponseVerdict {
     authentication.receiveSuccess(challenges: challenges)
   }
   func connectionIsMissing() -> Bool { authentication.connectionIsMissing() }
@@ -151,7 +151,7 @@ final class LoginProxy {
     authentication.needsAnotherMessage(request, via: proxy)
   }
 
-  func receive(_ head: ResponseHead, to request: EngineRequest, via proxy: Proxy) -> ConnectionAuthentication.Verdict {
+  func receive(_ head: ResponseHead, to request: EngineRequest, via proxy: Proxy) -> ResponseVerdict {
     authentication.receive(head, to: request, via: proxy, &session.logins)
   }
 }

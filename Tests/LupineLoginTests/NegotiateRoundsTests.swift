@@ -30,13 +30,13 @@ import Testing
     let first = try #require(try authentication.prepare())
     #expect(first.value == "Negotiate AQ==" && !first.needsOpenConnection)
     for value in ["Negotiate Ag==", "Negotiate Aw=="] {
-      #expect(authentication.receive(challenges: Challenge.parse("NTLM, Negotiate CQ==")) == .resend)
+      #expect(authentication.resends(after: Challenge.parse("NTLM, Negotiate CQ==")))
       let (additions, didStart) = try authentication.start()
       let next = try #require(additions)
       #expect(!didStart)
       #expect(next.value == value && next.needsOpenConnection && next.group == first.group)
     }
-    #expect(authentication.receiveSuccess(challenges: []) == .accepted)
+    #expect(authentication.receiveSuccess(challenges: []) == .trusted)
     let later = try #require(try authentication.prepare())
     #expect(later.value == nil && later.group == first.group)
   }

@@ -1,6 +1,7 @@
 // DigestSession: answers the Digest challenges of one realm with one credential, and keeps the nonce counts (RFC 7616 §3.4).
 
 package import LupineTLS
+import LupineWire
 
 /// Computes the Digest credentials of the requests to one realm of an origin or proxy, with the server's current nonce.
 ///
@@ -99,7 +100,7 @@ package struct DigestSession: Sendable {
     let (key, clientNonce) = try key(clientNonce)
     nonceCount += 1
     var proof = DigestProof(
-      digest: digest, key: key, nonce: nonce, count: Self.eightDigits(nonceCount), clientNonce: clientNonce,
+      digest: digest, key: key, nonce: nonce, count: nonceCount.hexDigits(), clientNonce: clientNonce,
       protection: challenge.protection, target: target)
     proof.fieldValue = fieldValue(of: proof, response: try proof.response(to: requestText))
     return proof
@@ -145,11 +146,6 @@ package struct DigestSession: Sendable {
     return "username=\(quotedString(user))"
   }
 
-  // nc-value = 8LHEX
-  private static func eightDigits(_ count: UInt32) -> String {
-    let digits = String(count, radix: 16)
-    return String(repeating: "0", count: 8 - digits.count) + digits
-  }
 }
 
 extension DigestSession: CustomStringConvertible, CustomReflectable {

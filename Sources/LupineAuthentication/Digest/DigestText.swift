@@ -1,6 +1,7 @@
 // DigestText: the hexadecimal hashes, quoted strings and extended values of Digest's formulas and parameters.
 
 import LupineTLS
+import LupineWire
 
 /// Returns two lowercase hexadecimal digits for each byte (RFC 7616 §3.1.3: LHEX).
 func hex(_ bytes: [UInt8]) -> String {
@@ -21,14 +22,7 @@ func quotedString(_ text: String) -> String {
 // value-chars = *( pct-encoded / attr-char ) (RFC 8187 §3.2.1)
 /// Returns the text in UTF-8, with every byte percent-encoded that isn't an attr-char of RFC 8187, as in `username*`.
 func extendedValue(_ text: String) -> String {
-  let kept = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$&+-.^_`|~".utf8)
-  return text.utf8.reduce(into: "") { value, byte in
-    if kept.contains(byte) {
-      value.unicodeScalars.append(Unicode.Scalar(byte))
-    } else {
-      value += "%" + hex([byte]).uppercased()
-    }
-  }
+  PercentEncoding.encode(text.utf8, keeping: .attribute)
 }
 
 extension MessageDigest {

@@ -2,7 +2,7 @@
 
 /// The client's side of one Negotiate authentication. It exchanges tokens with a server, and verifies that the server has proven
 /// its identity.
-package struct NegotiateHandshake<Context: SecurityContext>: Sendable {
+package struct NegotiateHandshake: Sendable {
   /// The reason why a Negotiate handshake failed.
   package enum Failure: Error, Sendable, Hashable {
     /// GSSAPI can't establish the security context, for example because there is no Kerberos ticket.
@@ -17,7 +17,7 @@ package struct NegotiateHandshake<Context: SecurityContext>: Sendable {
 
   /// The maximum number of steps of the security context in one Negotiate handshake: 10. Kerberos usually takes one step, and NTLM
   /// within SPNEGO takes three.
-  package static var stepsMax: Int { 10 }
+  package static let stepsMax = 10
 
   private enum State {
     /// The security context requires another token from the server. `stepCount` is the number of steps so far.
@@ -27,11 +27,11 @@ package struct NegotiateHandshake<Context: SecurityContext>: Sendable {
     case failed(Failure)
   }
 
-  private var context: Context
+  private var context: any SecurityContext
   private var state = State.open(stepCount: 0)
 
   /// Creates a Negotiate handshake with a security context that hasn't taken a step yet.
-  package init(_ context: Context) { self.context = context }
+  package init(_ context: any SecurityContext) { self.context = context }
 
   /// Returns the Negotiate token to send with the first request.
   package mutating func start() throws(Failure) -> [UInt8] { try next(after: nil) }

@@ -56,7 +56,7 @@ extension ServerSentEvent {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"): text += [UInt8(ascii: "\\"), byte]
       case UInt8(ascii: "\n"): text.append(copying: "\\n")
       case UInt8(ascii: "\t"): text.append(copying: "\\t")
-      case 0..<0x20: text.append(copying: (byte < 16 ? "\\u000" : "\\u00") + String(byte, radix: 16))
+      case 0..<0x20: text.append(copying: "\\u00" + byte.hexDigits())
       default: text.append(byte)
       }
     }

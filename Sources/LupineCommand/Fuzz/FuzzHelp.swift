@@ -12,11 +12,7 @@ enum FuzzHelp {
 
 
       """
-    for name in FuzzOptions.Name.allCases {
-      let letter = name.form.letter.map { "-\($0), " } ?? "    "
-      let form = "  \(letter)--\(name.rawValue)" + (name.form.valueName.map { " \($0)" } ?? "")
-      text += form.padded(to: 28) + (form.count < 28 ? "" : "\n".padded(to: 29)) + name.form.summary + "\n"
-    }
+    for name in FuzzOptions.Name.allCases { text += name.form.help(name.rawValue) }
     text += """
 
       Without --allow-remote, requests are sent only to this machine. Proxies are never used, and redirects aren't

@@ -52,29 +52,28 @@ struct FuzzOptions {
     case allowRemote = "allow-remote"
     case request, header, data, insecure, help
 
-    /// The option's short form (nil if it has none), the name of its value (nil if it takes no value), and its help text.
-    var form: (letter: Character?, valueName: String?, summary: String) {
+    var form: OptionName.Form {
       switch self {
-      case .seed: (nil, "NUMBER", "the seed of the run, to repeat it; random by default, and printed")
-      case .count: (nil, "NUMBER", "the number of requests, 1 to 1000000; 1000 by default")
-      case .rate: (nil, "NUMBER", "the maximum number of requests per second, 1 to 400; 100 by default")
-      case .only: (nil, "NUMBER", "sends only this request of the run, and shows its first bytes")
-      case .print: (nil, nil, "writes the bytes of the request of --only, and sends nothing")
-      case .timeout: (nil, "SECONDS", "the time without received bytes that counts as a hang; 5 by default")
-      case .desync: (nil, nil, "probes for request smuggling, with several requests on one connection")
-      case .against: (nil, "URL2", "sends the same bytes to two servers, and reports where their framing differs")
-      case .corpus: (nil, "FOLDER", "a folder of requests that are sent and mutated, one per file")
-      case .save: (nil, "FOLDER", "saves each finding: its request, its response, and how to send it again")
-      case .minimize: (nil, "NUMBER", "the requests with which a finding is reduced, 0 to 1000; 100 with --save")
-      case .replay: (nil, "FILE", "sends a saved finding or any file with a request, and judges the response")
-      case .json: (nil, "FILE", "writes findings as lines of JSON; - writes them to standard output")
-      case .junit: (nil, "FILE", "writes findings as failed test cases for a build server")
-      case .allowRemote: (nil, nil, "allows other hosts; get their owners' permission first")
-      case .request: ("X", "METHOD", "the method of the request to mutate; GET, or POST with --data")
-      case .header: ("H", "'NAME: VALUE'", "a field of the request to mutate")
-      case .data: ("d", "DATA", "the body of the request to mutate")
-      case .insecure: ("k", nil, "accepts any certificate")
-      case .help: ("h", nil, "shows this help")
+      case .seed: .init(nil, "NUMBER", "the seed of the run, to repeat it; random by default, and printed")
+      case .count: .init(nil, "NUMBER", "the number of requests, 1 to 1000000; 1000 by default")
+      case .rate: .init(nil, "NUMBER", "the maximum number of requests per second, 1 to 400; 100 by default")
+      case .only: .init(nil, "NUMBER", "sends only this request of the run, and shows its first bytes")
+      case .print: .init(nil, nil, "writes the bytes of the request of --only, and sends nothing")
+      case .timeout: .init(nil, "SECONDS", "the time without received bytes that counts as a hang; 5 by default")
+      case .desync: .init(nil, nil, "probes for request smuggling, with several requests on one connection")
+      case .against: .init(nil, "URL2", "sends the same bytes to two servers, and reports where their framing differs")
+      case .corpus: .init(nil, "FOLDER", "a folder of requests that are sent and mutated, one per file")
+      case .save: .init(nil, "FOLDER", "saves each finding: its request, its response, and how to send it again")
+      case .minimize: .init(nil, "NUMBER", "the requests with which a finding is reduced, 0 to 1000; 100 with --save")
+      case .replay: .init(nil, "FILE", "sends a saved finding or any file with a request, and judges the response")
+      case .json: .init(nil, "FILE", "writes findings as lines of JSON; - writes them to standard output")
+      case .junit: .init(nil, "FILE", "writes findings as failed test cases for a build server")
+      case .allowRemote: .init(nil, nil, "allows other hosts; get their owners' permission first")
+      case .request: .init("X", "METHOD", "the method of the request to mutate; GET, or POST with --data")
+      case .header: .init("H", "'NAME: VALUE'", "a field of the request to mutate")
+      case .data: .init("d", "DATA", "the body of the request to mutate")
+      case .insecure: .init("k", nil, "accepts any certificate")
+      case .help: .init("h", nil, "shows this help")
       }
     }
   }

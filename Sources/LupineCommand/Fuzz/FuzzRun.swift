@@ -294,7 +294,7 @@ extension MutatedRequest {
       case 0x0D: text += "\\r"
       case 0x5C: text += "\\\\"
       case 0x20..<0x7F: text.unicodeScalars.append(Unicode.Scalar(byte))
-      default: text += "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      default: text += "\\x" + byte.hexDigits()
       }
     }
     return left > 0 ? "\(text)\n… and \(left) more bytes; --print writes all of them" : text

@@ -86,15 +86,9 @@ extension MutatedRequest {
   }
 
   private static func end(ofHead bytes: [UInt8]) -> Int? {
-    let end = Array("\r\n\r\n".utf8)
-    guard bytes.count >= end.count else { return nil }
     // Servers skip empty lines before a request (RFC 9112 §2.2).
     let start = bytes.firstIndex { $0 != 13 && $0 != 10 } ?? bytes.count
-    var index = start
-    while index + end.count <= bytes.count {
-      if bytes[index..<index + end.count].elementsEqual(end) { return index + end.count }
-      index += 1
-    }
-    return nil
+    let end = Array("\r\n\r\n".utf8)
+    return bytes.indices[start...].first { bytes[$0...].starts(with: end) }.map { $0 + end.count }
   }
 }

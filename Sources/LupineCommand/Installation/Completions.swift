@@ -64,7 +64,7 @@ enum Completions {
   private static var names: String { InstalledOption.subcommands.map(\.name).joined(separator: " ") }
 
   private static func words(_ options: [InstalledOption]) -> String {
-    options.map { option in (option.letter.map { "-\($0) " } ?? "") + "--\(option.name)" }.joined(separator: " ")
+    options.map { option in (option.form.letter.map { "-\($0) " } ?? "") + "--\(option.name)" }.joined(separator: " ")
   }
 
   // The cases of the script for bash: an action for each kind of value. An option of several tables has the kind that the first of them states.
@@ -81,7 +81,7 @@ enum Completions {
       case .words(let words):
         action = "mapfile -t COMPREPLY < <(compgen -W '\(words.joined(separator: " "))' -- \"$current\")"
       }
-      let names = (option.letter.map { "-\($0)|" } ?? "") + "--\(option.name)"
+      let names = (option.form.letter.map { "-\($0)|" } ?? "") + "--\(option.name)"
       if let known = actions[action] {
         if !known.split(separator: "|").contains("--\(option.name)") { actions[action] = "\(known)|\(names)" }
       } else {
@@ -94,7 +94,7 @@ enum Completions {
 
   private static func zshLine(_ option: InstalledOption) -> String {
     let summary = escape(option.summary, ["\\": "\\\\", "[": "\\[", "]": "\\]"])
-    let message = option.valueName.map { escape($0, [":": "\\:"]) }
+    let message = option.form.valueName.map { escape($0, [":": "\\:"]) }
     let action =
       switch option.value {
       case .none, .free: " "
@@ -105,7 +105,7 @@ enum Completions {
     let text = "[\(summary)]" + (message.map { ":\($0):\(action)" } ?? "")
     // "+" and "=": the value may be part of the same argument.
     let long = "--\(option.name)" + (message == nil ? "" : "=")
-    let forms = option.letter.map { "{-\($0)\(message == nil ? "" : "+"),\(long)}" } ?? long
+    let forms = option.form.letter.map { "{-\($0)\(message == nil ? "" : "+"),\(long)}" } ?? long
     return "      '*'\(forms)\(quoted(text)) \\\n"
   }
 
@@ -123,7 +123,7 @@ enum Completions {
   }
 
   private static func fishLine(_ option: InstalledOption, _ condition: String) -> String {
-    let letter = option.letter.map { " -s \($0)" } ?? ""
+    let letter = option.form.letter.map { " -s \($0)" } ?? ""
     let value =
       switch option.value {
       case .none: ""

@@ -34,33 +34,27 @@ struct InstalledOption {
   }
 
   let name: String
-  let letter: String?
-  let valueName: String?
-  /// The help text, in one line.
-  let summary: String
+  let form: OptionName.Form
   /// The headline above the option, or nil if it doesn't start a group.
   let headline: String?
 
+  /// The help text, in one line.
+  var summary: String { form.summary.joined(separator: " ") }
+
   static let transfer = OptionName.allCases.map { name in
-    InstalledOption(
-      name: name.rawValue, letter: name.letter.map { String($0) }, valueName: name.valueName,
-      summary: name.form.summary.joined(separator: " "), headline: name.headline)
+    InstalledOption(name: name.rawValue, form: name.form, headline: name.headline)
   }
 
   /// The options of `lupine fuzz`.
   private static let fuzz = FuzzOptions.Name.allCases.map { name in
-    InstalledOption(
-      name: name.rawValue, letter: name.form.letter.map { String($0) }, valueName: name.form.valueName,
-      summary: name.form.summary, headline: nil)
+    InstalledOption(name: name.rawValue, form: name.form, headline: nil)
   }
 
   #if Bench
     /// The options of `lupine bench` that a single request doesn't have.
     private static let bench = BenchOptions.Name.allCases.map { name in
-      InstalledOption(
-        name: name.rawValue, letter: nil, valueName: name.form.valueName,
-        summary: name.form.summary.joined(separator: " "),
-        headline: nil)
+      let form = OptionName.Form(letter: nil, valueName: name.form.valueName, summary: name.form.summary)
+      return InstalledOption(name: name.rawValue, form: form, headline: nil)
     }
   #endif
 
@@ -86,7 +80,7 @@ struct InstalledOption {
   }
 
   var value: Value {
-    switch valueName {
+    switch form.valueName {
     case nil: .none
     case "FILE", "PATH", "FILE[:PASSWORD]": .file
     case "FOLDER": .folder

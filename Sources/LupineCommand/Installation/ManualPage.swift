@@ -59,8 +59,8 @@ enum ManualPage {
   }
 
   private static func entry(_ option: InstalledOption) -> String {
-    let letter = option.letter.map { "\\fB\\-\(escape($0))\\fR, " } ?? ""
-    let value = option.valueName.map { " \\fI\(escape($0))\\fR" } ?? ""
+    let letter = option.form.letter.map { "\\fB\\-\(escape(String($0)))\\fR, " } ?? ""
+    let value = option.form.valueName.map { " \\fI\(escape($0))\\fR" } ?? ""
     return ".TP\n\(letter)\\fB\\-\\-\(escape(option.name))\\fR\(value)\n\(escape(option.summary))\n"
   }
 

@@ -71,8 +71,12 @@ enum OptionName: String, CaseIterable {
     /// The lines of the option's help text, at least one.
     let summary: [String]
 
-    init(_ letter: Unicode.Scalar?, _ valueName: String?, _ summary: String...) {
-      (self.letter, self.valueName, self.summary) = (letter, valueName, summary)
+    /// Returns the help text of the option `name`.
+    func help(_ name: String) -> String {
+      let form = "  \(letter.map { "-\($0), " } ?? "    ")--\(name)" + (valueName.map { " \($0)" } ?? "")
+      let lineStart = "\n" + "".padded(to: 28)
+      // A form that is too long for its column gets a separate line.
+      return form.padded(to: 28) + (form.count < 28 ? "" : lineStart) + summary.joined(separator: lineStart) + "\n"
     }
   }
 
@@ -199,5 +203,11 @@ enum OptionName: String, CaseIterable {
     case .verbose: "Reports"
     default: nil
     }
+  }
+}
+
+extension OptionName.Form {
+  init(_ letter: Unicode.Scalar?, _ valueName: String?, _ summary: String...) {
+    self.init(letter: letter, valueName: valueName, summary: summary)
   }
 }

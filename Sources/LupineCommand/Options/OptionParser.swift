@@ -51,7 +51,8 @@ enum OptionParser {
       !uri.target.utf8.contains(UInt8(ascii: "?")), uri.fragment == nil
     else { return uri }
     let folder = text.utf8.last == UInt8(ascii: "/") ? text : text + "/"
-    return try self.uri(folder + escape(path.split(separator: "/").last ?? ""))
+    let name = path.split(separator: "/").last ?? ""
+    return try self.uri(folder + PercentEncoding.encode(name.utf8, keeping: .unreserved))
   }
 
   // A WebSocket's handshake is sent to the http or https URL (RFC 6455 §4.1).
@@ -62,25 +63,11 @@ enum OptionParser {
     return text
   }
 
-  // Percent-encodes all characters except unreserved ones (RFC 3986 §2.3).
-  private static func escape(_ name: Substring) -> String {
-    name.utf8.reduce(into: "") { text, byte in
-      if byte | 0x20 &- 0x61 < 26 || byte &- 0x30 < 10 || "-._~".utf8.contains(byte) {
-        text.unicodeScalars.append(Unicode.Scalar(byte))
-      } else {
-        text += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-      }
-    }
-  }
-
   // scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ). "host:80/x" and "host/?u=http://x" have no scheme.
   private static func hasScheme(_ text: String) -> Bool {
     let scheme = text.utf8.prefix { $0 != UInt8(ascii: ":") }
     return text.utf8.dropFirst(scheme.count).starts(with: "://".utf8) && !scheme.isEmpty
-      && scheme.allSatisfy { byte in
-        let isLetter = (byte | 0x20) &- UInt8(ascii: "a") < 26
-        return isLetter || byte &- UInt8(ascii: "0") < 10 || "+-.".utf8.contains(byte)
-      }
+      && scheme.allSatisfy(CharacterClass.scheme.contains)
   }
 }
 

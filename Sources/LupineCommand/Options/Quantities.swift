@@ -8,14 +8,6 @@ extension Duration {
     let thousandths = String(microseconds % 1000 + 1000).dropFirst()
     return "\(seconds * 1000 + microseconds / 1000).\(thousandths)"
   }
-
-  /// The duration in seconds with at most three decimals, such as "1.5 s".
-  var secondsText: String {
-    let (seconds, attoseconds) = components
-    var digits = String(attoseconds / 1_000_000_000_000_000 + 1000).dropFirst()
-    while digits.last == "0" { digits.removeLast() }
-    return digits.isEmpty ? "\(seconds) s" : "\(seconds).\(digits) s"
-  }
 }
 
 extension UInt64 {

@@ -59,7 +59,7 @@ final class Opening {
   /// over this opening have credentials of the same user, or none.
   let proxyAuthorization: ProxyAuthorization?
   /// The handshake with the proxy that opens a tunnel, while it is in progress.
-  var proxyHandshake: ProxyHandshake?
+  var proxyHandshake: (any ProxyHandshake & ~Copyable)?
   /// The socket that has connected, with its TLS session if there is one. Set during the proxy handshake and the TLS handshake.
   var transport: Transport?
   /// The bytes of a raw stream that arrived together with the proxy's reply, because a server may send first. At most one read

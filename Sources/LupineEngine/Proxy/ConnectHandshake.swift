@@ -4,7 +4,7 @@ internal import LupineWire
 
 /// The client's side of CONNECT: creates the request and parses the response. Credentials with several messages (NTLM, Negotiate)
 /// lead to several requests on the same connection.
-struct ConnectHandshake: ~Copyable {
+struct ConnectHandshake: ~Copyable, ProxyHandshake {
   /// The maximum number of CONNECT requests that are sent on one connection: 4. NTLM needs two, Negotiate one or two.
   static let requestsMax = 4
   /// The maximum length in bytes of a 407 response's body, which is skipped before the next CONNECT: 64 KiB. The bodies that squid

@@ -136,9 +136,7 @@ public struct Proxy: Sendable, Hashable {
     of url: String, _ place: String
   ) throws(ProxyError) -> (Scheme?, Substring.UTF8View) {
     let text = url[...].utf8
-    let name = text.prefix { byte in
-      byte | 0x20 &- 0x61 < 26 || byte &- 0x30 < 10 || "+-.".utf8.contains(byte)
-    }
+    let name = text.prefix(while: CharacterClass.scheme.contains)
     let rest = text[name.endIndex...]
     guard !name.isEmpty, rest.starts(with: "://".utf8) else { return (nil, text) }
     let lowercased = Substring(name).lowercased()
@@ -159,7 +157,7 @@ public struct Proxy: Sendable, Hashable {
   }
 
   private static func decode(_ text: Substring.UTF8View) -> String? {
-    String(validating: PercentCoding.decode(String(Substring(text))), as: UTF8.self)
+    String(validating: PercentEncoding.decodeLeniently(text), as: UTF8.self)
   }
 
   private static func check(

@@ -194,7 +194,7 @@ extension ProxyError: CustomStringConvertible {
   }
 
   private func hex(_ byte: UInt8) -> String {
-    "0x" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    "0x" + byte.hexDigits(uppercase: true)
   }
 }
 

@@ -4,7 +4,7 @@
 internal import LupineWire
 
 /// The client's side of SOCKS 4A: creates the request and parses the reply, which may arrive in pieces of any size.
-struct SOCKS4aHandshake: Sendable {
+struct SOCKS4aHandshake: ProxyHandshake {
   /// The bytes of the request, which the client sends first.
   let opening: [UInt8]
   private let place: String

@@ -3,7 +3,7 @@
 /// The client's side of SOCKS 5: greeting, authentication and CONNECT. It accepts the proxy's replies in pieces of any size.
 ///
 /// The handshake buffers at most 262 bytes. This is the length of the longest reply, whose address is a name of 255 bytes.
-struct SOCKS5Handshake: Sendable {
+struct SOCKS5Handshake: ProxyHandshake {
   private enum State {
     case method
     case authentication

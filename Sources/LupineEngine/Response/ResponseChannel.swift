@@ -6,32 +6,30 @@ internal import Synchronization
 /// task takes the pieces.
 final class ResponseChannel: ResponseSink {
   typealias Next = Result<EngineRequest, EngineError>
-
-  private enum Ending {
-    case complete(Fields)
-    case failed(EngineError)
-  }
+  /// The trailer fields of a complete response, or the error with which the exchange ended.
+  private typealias Ending = Result<Fields, EngineError>
 
   private struct State {
     var handle: ExchangeHandle?
-    var isCancelled = false
     /// The engine, which is retained until the exchange ends, so that the body can be
     /// read after the caller has released the engine.
     var engine: Engine?
+    var head: (ResponseHead, Next?)?
     var buffered: [UInt8] = []
     /// The number of bytes that the reading task has taken since the receive window was last extended.
     var takenCount = 0
     var ending: Ending?
     var metrics: [ExchangeMetrics]
-    var headWaiter: CheckedContinuation<Result<(ResponseHead, Next?), EngineError>, Never>?
     var bodyWaiter: CheckedContinuation<Void, Never>?
-    var endWaiters: [CheckedContinuation<Void, Never>] = []
   }
 
   private let request: EngineRequest
   private let chain: RedirectChain
   private let windowBytes: Int
   private let state: Mutex<State>
+  /// Opened when the head has arrived, or when the exchange has ended without one.
+  private let begun = Latch()
+  private let end = Latch()
 
   /// Creates the channel for the response to `request`. `chain` contains the redirects that led to this request, and `earlier` the
   /// metrics of the requests before it.
@@ -47,21 +45,15 @@ final class ResponseChannel: ResponseSink {
   /// Sends the request and waits for the response head. Returns the head and, if the response is a redirect to follow, the
   /// redirected request.
   nonisolated(nonsending) func begin(on engine: Engine) async throws(EngineError) -> (ResponseHead, Next?) {
-    let result = await cancelling {
-      await withCheckedContinuation { continuation in
-        state.withLock { state in
-          state.headWaiter = continuation
-          state.engine = engine
-        }
-        let handle = engine.submit(request, to: self, windowBytes: windowBytes)
-        let isCancelled = state.withLock { state in
-          state.handle = handle
-          return state.isCancelled
-        }
-        if isCancelled { handle.cancel() }
-      }
+    state.withLock { $0.engine = engine }
+    let handle = engine.submit(request, to: self, windowBytes: windowBytes)
+    state.withLock { $0.handle = handle }
+    await begun.pass { handle.cancel() }
+    switch state.withLock({ ($0.head, $0.ending) }) {
+    case (let head?, _): return head
+    case (nil, .failure(let error)): throw error
+    case (nil, .success), (nil, nil): preconditionFailure("a response ended without a head")
     }
-    return try result.get()
   }
 
   /// Returns the next piece of the body, or nil after the last piece.
@@ -82,15 +74,15 @@ final class ResponseChannel: ResponseSink {
       if let (handle, count) = used { handle.extendWindow(by: count) }
       if !piece.isEmpty { return piece }
       switch ending {
-      case .complete: return nil
-      case .failed(let error): throw error
+      case .success: return nil
+      case .failure(let error): throw error
       case nil: await somethingNew()
       }
     }
   }
 
   private nonisolated(nonsending) func somethingNew() async {
-    await cancelling {
+    await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isThere = state.withLock { state in
           guard state.buffered.isEmpty, state.ending == nil else { return true }
@@ -100,6 +92,8 @@ final class ResponseChannel: ResponseSink {
         }
         if isThere { continuation.resume() }
       }
+    } onCancel: {
+      cancel()
     }
   }
 
@@ -110,23 +104,12 @@ final class ResponseChannel: ResponseSink {
   }
 
   var trailers: Fields? {
-    state.withLock { state in
-      if case .complete(let trailers) = state.ending { trailers } else { nil }
-    }
+    state.withLock { try? $0.ending?.get() }
   }
 
   /// Waits until the exchange has ended, and returns the metrics of all requests that were sent.
   nonisolated(nonsending) func finalMetrics() async -> [ExchangeMetrics] {
-    await cancelling {
-      await withCheckedContinuation { continuation in
-        let hasEnded = state.withLock { state in
-          guard state.ending == nil else { return true }
-          state.endWaiters.append(continuation)
-          return false
-        }
-        if hasEnded { continuation.resume() }
-      }
-    }
+    await end.pass { self.cancel() }
     return state.withLock { $0.metrics }
   }
 
@@ -136,26 +119,17 @@ final class ResponseChannel: ResponseSink {
       .bodyTooLarge, .receive, request.uri.origin, cause: .maximum(bytesMax), progress: .responseBegan)
   }
 
-  private nonisolated(nonsending) func cancelling<Value: Sendable>(
-    _ body: nonisolated(nonsending) () async -> Value
-  ) async -> Value {
-    await withTaskCancellationHandler(operation: body) {
-      let handle = state.withLock { state in
-        state.isCancelled = true
-        return state.handle
-      }
-      handle?.cancel()
-    }
+  private func cancel() {
+    let handle = state.withLock { $0.handle }
+    handle?.cancel()
   }
 
   // MARK: The loop's side
 
   func receive(head: ResponseHead) -> BodyDisposition {
     let next = chain.outcome(of: head, to: request)
-    let waiter = state.withLock { state in
-      state.headWaiter.take()
-    }
-    waiter?.resume(returning: .success((head, next)))
+    state.withLock { $0.head = (head, next) }
+    begun.open()
     return next == nil ? .deliver : .discard
   }
 
@@ -170,20 +144,16 @@ final class ResponseChannel: ResponseSink {
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
     // The engine is released outside the lock.
     var engine: Engine?
-    let (head, body, ends) = state.withLock { state in
+    let (waiter, hasBegun) = state.withLock { state in
       engine = state.engine.take()
       state.metrics.append(metrics)
       state.handle = nil
-      switch result {
-      case .success(let trailers): state.ending = .complete(trailers)
-      case .failure(let error): state.ending = .failed(error)
-      }
-      defer { state.endWaiters = [] }
-      return (state.headWaiter.take(), state.bodyWaiter.take(), state.endWaiters)
+      state.ending = result
+      return (state.bodyWaiter.take(), state.head != nil)
     }
-    if case .failure(let error) = result { head?.resume(returning: .failure(error)) }
-    body?.resume()
-    for waiter in ends { waiter.resume() }
+    if !hasBegun { begun.open() }
+    waiter?.resume()
+    end.open()
     withExtendedLifetime(engine) {}
   }
 }

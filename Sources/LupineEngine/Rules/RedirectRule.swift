@@ -79,13 +79,7 @@ public struct RedirectRule: Sendable, Hashable {
   private static func location(of head: ResponseHead) -> String? {
     guard let bytes = head.fields.valueBytes("Location") else { return nil }
     if let text = String(validating: bytes, as: UTF8.self) { return text }
-    return bytes.reduce(into: "") { text, byte in
-      if byte < 0x80 {
-        text.unicodeScalars.append(Unicode.Scalar(byte))
-      } else {
-        text += "%" + String(byte, radix: 16, uppercase: true)
-      }
-    }
+    return PercentEncoding.encode(bytes, keeping: .ascii)
   }
 
   /// Returns `request` as a redirect with this status changes it, but still with the original URI.

@@ -18,8 +18,8 @@ extension Shard {
   private func greet(_ opening: Opening, _ proxy: Proxy, _ transport: consuming Transport) throws(Failure) {
     let greeting: [UInt8]
     do {
-      let handshake = try ProxyHandshake(
-        proxy, to: opening.key.origin, address: opening.destination?.host, authorization: opening.proxyAuthorization,
+      let handshake = try proxy.handshake(
+        to: opening.key.origin, address: opening.destination?.host, authorization: opening.proxyAuthorization,
         limits: configuration.limits)
       greeting = handshake.opening
       opening.proxyHandshake = consume handshake

@@ -43,11 +43,6 @@ public struct StreamingBodyReader: ~Copyable, Sendable {
   public nonisolated(nonsending) consuming func collect(
     upTo bytesMax: Int = Engine.collectedBytesMax
   ) async throws(EngineError) -> (body: [UInt8], trailers: Fields) {
-    var collected: [UInt8] = []
-    while let piece = try await read() {
-      guard collected.count + piece.count <= bytesMax else { throw body.channel.tooLarge(bytesMax) }
-      if collected.isEmpty { collected = piece } else { collected += piece }
-    }
-    return (collected, trailers ?? Fields())
+    (try await body.collect(upTo: bytesMax), trailers ?? Fields())
   }
 }

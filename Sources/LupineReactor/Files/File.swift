@@ -10,16 +10,19 @@
 package struct File: ~Copyable, Sendable {
   /// The path at which the file was opened.
   package let path: String
-  private let descriptor: FileDescriptor
+  let descriptor: FileDescriptor
 
   var number: CInt { descriptor.number }
 
-  /// Takes ownership of an open descriptor. Fails with EINVAL unless it is that of a regular file.
-  init(owning descriptor: consuming FileDescriptor, path: String) throws(SystemError) {
-    var status = stat()
-    let number = descriptor.number
-    _ = try SystemCall.run("fstat") { fstat(number, &status) }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError(call: "open", code: EINVAL) }
+  /// Takes ownership of the open descriptor of a regular file. Fails with EISDIR for a directory, with EINVAL for any other kind of
+  /// file, and with EPERM if `accepts` returns false for the file.
+  init(
+    owning descriptor: consuming FileDescriptor, path: String, accepts: (stat) -> Bool = { _ in true }
+  ) throws(SystemError) {
+    let status = try descriptor.status()
+    let kind = status.st_mode & S_IFMT
+    guard kind == S_IFREG else { throw SystemError(call: "open", code: kind == S_IFDIR ? EISDIR : EINVAL) }
+    guard accepts(status) else { throw SystemError(call: "open", code: EPERM) }
     self.path = path
     self.descriptor = descriptor
   }
@@ -39,13 +42,7 @@ package struct File: ~Copyable, Sendable {
   private init(_ path: String, flags: CInt, accepts: (stat) -> Bool = { _ in true }) throws(SystemError) {
     // Without O_NONBLOCK, opening a FIFO waits for a writer.
     let number = try SystemCall.run("open") { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags) }
-    let descriptor = FileDescriptor(owning: number)
-    let status = try Self.status(of: descriptor)
-    let kind = status.st_mode & S_IFMT
-    guard kind == S_IFREG else { throw SystemError(call: "open", code: kind == S_IFDIR ? EISDIR : EINVAL) }
-    guard accepts(status) else { throw SystemError(call: "open", code: EPERM) }
-    self.path = path
-    self.descriptor = descriptor
+    try self.init(owning: FileDescriptor(owning: number), path: path, accepts: accepts)
   }
 
   /// Returns whether `path` names a file that `init(readingOwn:)` would read. False for a symbolic link, even to such a file.
@@ -56,14 +53,7 @@ package struct File: ~Copyable, Sendable {
   }
 
   /// Returns the file's current length in bytes.
-  package func byteCount() throws(SystemError) -> UInt64 { UInt64(clamping: try Self.status(of: descriptor).st_size) }
-
-  private static func status(of descriptor: borrowing FileDescriptor) throws(SystemError) -> stat {
-    let number = descriptor.number
-    var status = stat()
-    _ = try SystemCall.run("fstat") { fstat(number, &status) }
-    return status
-  }
+  package func byteCount() throws(SystemError) -> UInt64 { UInt64(clamping: try descriptor.status().st_size) }
 
   /// Reads up to `countMax` bytes at `offset` and appends them to `output`. Returns the number of bytes read, which is 0 at the
   /// end of the file.
@@ -80,6 +70,16 @@ package struct File: ~Copyable, Sendable {
         }
       } ?? 0
     return count
+  }
+
+  /// Reads `countMax` bytes at `offset`, or those up to the end of the file if there are fewer.
+  package func read(upTo countMax: Int, at offset: UInt64) throws(SystemError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(countMax)
+    while bytes.count < countMax {
+      if try read(countMax - bytes.count, at: offset + UInt64(bytes.count), into: &bytes) == 0 { break }
+    }
+    return bytes
   }
 }
 

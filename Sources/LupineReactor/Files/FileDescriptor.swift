@@ -17,6 +17,20 @@ package struct FileDescriptor: ~Copyable, Sendable {
     self.number = number
   }
 
+  /// Returns the state of the descriptor's file (fstat(2)).
+  func status() throws(SystemError) -> stat {
+    let number = number
+    var status = stat()
+    _ = try SystemCall.run("fstat") { fstat(number, &status) }
+    return status
+  }
+
+  /// Takes the exclusive lock of the descriptor's file (flock(2)). Fails with EWOULDBLOCK if another descriptor has the lock.
+  func lock() throws(SystemError) {
+    let number = number
+    _ = try SystemCall.run("flock") { flock(number, LOCK_EX | LOCK_NB) }
+  }
+
   /// Closes the descriptor. Throws a `SystemError` if closing fails, for example because a file's last bytes can't be stored.
   package consuming func close() throws(SystemError) {
     let number = number

@@ -63,15 +63,8 @@ package final class Folder: Sendable {
     }
   }
 
-  private static func status(of folder: borrowing FileDescriptor) throws(SystemError) -> stat {
-    let number = folder.number
-    var status = stat()
-    _ = try SystemCall.run("fstat") { fstat(number, &status) }
-    return status
-  }
-
   private static func requireOwnership(of folder: borrowing FileDescriptor, at path: String) throws(SystemError) {
-    let status = try status(of: folder)
+    let status = try folder.status()
     guard status.st_uid == geteuid(), status.st_mode & othersWriteMask == 0 else {
       throw SystemError(call: "open \(path)", code: EPERM)
     }
@@ -83,7 +76,7 @@ package final class Folder: Sendable {
   /// Throws EPERM if anyone can replace the folder's entries: all users can write to it, and it has no sticky bit, which reserves
   /// that for the owners of entries. /tmp has this bit.
   private static func requireSticky(_ folder: borrowing FileDescriptor, at path: String) throws(SystemError) {
-    let mode = try status(of: folder).st_mode
+    let mode = try folder.status().st_mode
     guard mode & S_IWOTH == 0 || mode & S_ISVTX != 0 else { throw SystemError(call: "open \(path)", code: EPERM) }
   }
 
@@ -93,7 +86,7 @@ package final class Folder: Sendable {
     while true {
       try requireSticky(current, at: path)
       let parent = try open("..", in: current.number, lupine_o_path, for: path)
-      let (status, above) = (try status(of: current), try status(of: parent))
+      let (status, above) = (try current.status(), try parent.status())
       // The root is its own parent.
       if (status.st_dev, status.st_ino) == (above.st_dev, above.st_ino) { return }
       current = parent
@@ -190,18 +183,15 @@ package final class Folder: Sendable {
 }
 
 extension File {
-  /// Opens a file in a folder for reading. Fails with ELOOP for a symbolic link, and with EINVAL for anything other than a
-  /// regular file.
+  /// Opens a file in a folder for reading. Fails with ELOOP for a symbolic link, with EISDIR for a folder, and with EINVAL for
+  /// anything else other than a regular file.
   package init(reading name: String, in folder: Folder) throws(SystemError) {
     try self.init(owning: try folder.open(name, O_RDONLY | O_NONBLOCK), path: "\(folder.path)/\(name)")
   }
 
   /// Takes the file's exclusive lock (flock(2)), which a writer holds as long as it has the file open. Fails with EWOULDBLOCK if a
   /// writer holds the lock.
-  package func lock() throws(SystemError) {
-    let number = number
-    _ = try SystemCall.run("flock") { flock(number, LOCK_EX | LOCK_NB) }
-  }
+  package func lock() throws(SystemError) { try descriptor.lock() }
 }
 
 extension WritableFile {
@@ -222,8 +212,5 @@ extension WritableFile {
   package func unlock() { _ = flock(number, LOCK_UN) }
 
   /// Locks the file until it is closed or the process ends (flock(2)). Fails with EWOULDBLOCK if the file is already locked.
-  package func lock() throws(SystemError) {
-    let number = number
-    _ = try SystemCall.run("flock") { flock(number, LOCK_EX | LOCK_NB) }
-  }
+  package func lock() throws(SystemError) { try descriptor.lock() }
 }

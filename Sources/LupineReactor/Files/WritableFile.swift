@@ -10,7 +10,7 @@
 package struct WritableFile: ~Copyable, Sendable {
   /// The path at which the file was opened.
   package let path: String
-  private let descriptor: FileDescriptor
+  let descriptor: FileDescriptor
   /// The process's file size limit (RLIMIT_FSIZE). Beyond it, the kernel would raise SIGXFSZ, which ends the process.
   private let byteCountMax: UInt64
 
@@ -44,16 +44,14 @@ package struct WritableFile: ~Copyable, Sendable {
 
   /// Takes ownership of the open descriptor of an existing file, with the checks of `init(reopening:)`.
   init(checking descriptor: consuming FileDescriptor, path: String) throws(SystemError) {
-    let status = try Self.status(of: descriptor)
+    let status = try descriptor.status()
     guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError(call: "open", code: EINVAL) }
     guard status.isOwnFile else { throw SystemError(call: "open", code: EPERM) }
     self.init(owning: descriptor, path: path, byteCountMax: try Self.sizeLimit())
   }
 
   /// Returns the size of the file in bytes.
-  package func byteCount() throws(SystemError) -> UInt64 {
-    UInt64(clamping: try Self.status(of: descriptor).st_size)
-  }
+  package func byteCount() throws(SystemError) -> UInt64 { UInt64(clamping: try descriptor.status().st_size) }
 
   /// Writes all of `bytes` at `offset`. If the call throws, some of the bytes may have been written.
   package func write(_ bytes: borrowing Span<UInt8>, at offset: UInt64) throws(SystemError) {
@@ -97,13 +95,6 @@ package struct WritableFile: ~Copyable, Sendable {
   /// Closes the file. Throws a `SystemError` if data that the kernel had buffered can't be stored.
   package consuming func close() throws(SystemError) {
     try descriptor.close()
-  }
-
-  private static func status(of descriptor: borrowing FileDescriptor) throws(SystemError) -> stat {
-    let number = descriptor.number
-    var status = stat()
-    _ = try SystemCall.run("fstat") { fstat(number, &status) }
-    return status
   }
 
   static func sizeLimit() throws(SystemError) -> UInt64 {

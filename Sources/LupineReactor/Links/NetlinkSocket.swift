@@ -75,7 +75,8 @@ package struct NetlinkSocket: ~Copyable, Sendable {
       var state = NetworkState()
       var isComplete = true
       for kind in [RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE] {
-        try request(UInt16(kind))
+        // The longest header of a request, that of links, has 16 bytes. Zeros request all families.
+        try request(UInt16(kind), flags: UInt16(NLM_F_DUMP), [UInt8](repeating: 0, count: 16))
         isComplete = try receiveDump(into: &state) && isComplete
       }
       if isComplete { return state }
@@ -87,30 +88,31 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   /// `payload` contains its header and attributes. Throws a `SystemError` if the kernel refuses the request, with the kernel's
   /// code, or if it doesn't answer (ETIMEDOUT). The socket must have been opened without notifications.
   func answer(to kind: UInt16, _ payload: [UInt8]) throws(SystemError) -> NetlinkMessage? {
-    var request: [UInt8] = []
-    request.append(native: UInt32(16 + payload.count))
-    request.append(native: kind)
-    request.append(native: UInt16(NLM_F_REQUEST))
-    request.append(native: UInt64(0))
-    request += payload
-    _ = try SystemCall.transfer("send (netlink)") { send(number, request, request.count, 0) }
+    try request(kind, payload)
     var buffer = [UInt8](repeating: 0, count: Self.datagramBytesMax)
-    let count = try SystemCall.transfer("recv (netlink)") { recv(number, &buffer, buffer.count, 0) }
-    guard let count, count > 0 else { throw SystemError(call: "recv (netlink)", code: ETIMEDOUT) }
-    let message = try NetlinkMessage.messages(in: Array(buffer[..<count]), keepsCached: true).first
+    let message = try receive(into: &buffer, keepsCached: true).first
     if case .failed(let code)? = message { throw SystemError(call: "netlink", code: code) }
     return message
   }
 
-  private func request(_ kind: UInt16) throws(SystemError) {
-    // The longest header of a request, that of links, has 16 bytes. Zeros request all families.
+  private func request(_ kind: UInt16, flags: UInt16 = 0, _ payload: [UInt8]) throws(SystemError) {
     var request: [UInt8] = []
-    request.append(native: UInt32(32))
+    request.append(native: UInt32(16 + payload.count))
     request.append(native: kind)
-    request.append(native: UInt16(NLM_F_REQUEST) | UInt16(NLM_F_DUMP))
+    request.append(native: UInt16(NLM_F_REQUEST) | flags)
     request.append(native: UInt64(0))
-    request += [UInt8](repeating: 0, count: 16)
+    request += payload
     _ = try SystemCall.transfer("send (netlink)") { send(number, request, request.count, 0) }
+  }
+
+  /// Receives one datagram and returns its messages. `buffer` is memory for `datagramBytesMax` bytes.
+  private func receive(
+    into buffer: inout [UInt8], keepsCached: Bool = false
+  ) throws(SystemError) -> [NetlinkMessage] {
+    let count = try SystemCall.transfer("recv (netlink)") { recv(number, &buffer, buffer.count, CInt(MSG_TRUNC)) }
+    guard let count, count > 0 else { throw SystemError(call: "recv (netlink)", code: ETIMEDOUT) }
+    guard count <= buffer.count else { throw SystemError(call: "recv (netlink)", code: EMSGSIZE) }
+    return try NetlinkMessage.messages(in: Array(buffer[..<count]), keepsCached: keepsCached)
   }
 
   /// Receives the messages of one dump and adds their links, addresses or routes to `state`. Returns false if the kernel reported
@@ -119,12 +121,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     var buffer = [UInt8](repeating: 0, count: Self.datagramBytesMax)
     var isComplete = true
     while true {
-      let count = try SystemCall.transfer("recv (netlink)") {
-        recv(number, &buffer, buffer.count, CInt(MSG_TRUNC))
-      }
-      guard let count, count > 0 else { throw SystemError(call: "recv (netlink)", code: ETIMEDOUT) }
-      guard count <= buffer.count else { throw SystemError(call: "recv (netlink)", code: EMSGSIZE) }
-      for message in try NetlinkMessage.messages(in: Array(buffer[..<count])) {
+      for message in try receive(into: &buffer) {
         switch message {
         case .done: return isComplete
         case .failed(let code): throw SystemError(call: "netlink", code: code)

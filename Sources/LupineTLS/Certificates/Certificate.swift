@@ -21,17 +21,7 @@ final class Certificate: Sendable {
 
   /// Parses a certificate in DER. Returns nil if the bytes aren't exactly one certificate.
   convenience init?(der: [UInt8]) {
-    let read = der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
-      // SAFETY: OpenSSL reads at most `count` bytes and moves `next` to the first byte that it didn't read.
-      var next = bytes.baseAddress
-      let certificate = d2i_X509(nil, &next, bytes.count)
-      guard next == bytes.baseAddress?.advanced(by: bytes.count) else {
-        X509_free(certificate)
-        return nil
-      }
-      return certificate
-    }
-    guard let read = Owned(read, freeing: X509_free) else { return nil }
+    guard let read = decode(der, d2i_X509, freeing: X509_free) else { return nil }
     self.init(retaining: read.pointer)
   }
 
@@ -62,9 +52,7 @@ final class Certificate: Sendable {
     // SAFETY: the decoded list of integers is ours. It is only read, and freed below.
     let features = OpaquePointer(raw)
     defer { TLS_FEATURE_free(features) }
-    return (0..<max(OPENSSL_sk_num(features), 0)).contains { index in
-      OPENSSL_sk_value(features, index).map { ASN1_INTEGER_get($0.assumingMemoryBound(to: ASN1_INTEGER.self)) } == 5
-    }
+    return elements(of: features).contains { ASN1_INTEGER_get($0.assumingMemoryBound(to: ASN1_INTEGER.self)) == 5 }
   }
 }
 
@@ -113,9 +101,13 @@ package func der(
 /// Returns the certificates in `stack`, an OpenSSL STACK_OF(X509), and retains each of them. The stack itself isn't changed.
 /// Returns an empty array if `stack` is nil.
 func certificates(in stack: OpaquePointer?) -> [Certificate] {
-  guard let stack else { return [] }
-  return (0..<max(OPENSSL_sk_num(stack), 0)).compactMap { index in
-    // SAFETY: the caller passes a stack of certificates that is alive during this call.
-    OPENSSL_sk_value(stack, index).map { Certificate(retaining: OpaquePointer($0)) }
-  }
+  // SAFETY: the caller passes a stack of certificates that is alive during this call.
+  elements(of: stack).map { Certificate(retaining: OpaquePointer($0)) }
+}
+
+/// Returns the elements of `stack`, one of OpenSSL's stacks. Returns an empty array if `stack` is nil. The elements are valid as
+/// long as the stack doesn't change.
+func elements(of stack: OpaquePointer?) -> [UnsafeMutableRawPointer] {
+  // SAFETY: the indices are below the number of elements. OpenSSL returns -1 as the number if `stack` is nil.
+  (0..<max(OPENSSL_sk_num(stack), 0)).compactMap { OPENSSL_sk_value(stack, $0) }
 }

@@ -182,10 +182,8 @@ let noteIdentityRequest: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer
 /// `TLSLimits.authoritiesMax` names.
 private func authorities(requestedIn ssl: OpaquePointer) -> [[UInt8]] {
   // SAFETY: the stack and its names belong to the session.
-  guard let names = SSL_get0_peer_CA_list(ssl) else { return [] }
-  let count = min(max(OPENSSL_sk_num(names), 0), TLSLimits.authoritiesMax)
-  return (0..<count).compactMap { index in
-    OPENSSL_sk_value(names, index).map { der(of: OpaquePointer($0), i2d_X509_NAME) }
+  elements(of: SSL_get0_peer_CA_list(ssl)).prefix(TLSLimits.authoritiesMax).map {
+    der(of: OpaquePointer($0), i2d_X509_NAME)
   }
 }
 

@@ -38,13 +38,9 @@ extension TLSContext {
   }
 
   private static func cipherNames(_ context: OpaquePointer) -> [String] {
-    guard let ciphers = SSL_CTX_get_ciphers(context) else { return [] }
-    return (0..<max(OPENSSL_sk_num(ciphers), 0)).compactMap { index in
-      // SAFETY: the stack of ciphers belongs to the context, and the names are static in OpenSSL.
-      guard let cipher = OPENSSL_sk_value(ciphers, index), let name = SSL_CIPHER_get_name(OpaquePointer(cipher)) else {
-        return nil
-      }
-      return String(cString: name)
+    // SAFETY: the stack of ciphers belongs to the context, and the names are static in OpenSSL.
+    elements(of: SSL_CTX_get_ciphers(context)).compactMap { cipher in
+      SSL_CIPHER_get_name(OpaquePointer(cipher)).map { String(cString: $0) }
     }
   }
 
@@ -110,11 +106,5 @@ extension TLSContext {
   }
 
   /// Returns a temporary SSL_CTX, on which each name of a list is tried separately.
-  private static func scratch() throws(TLSError) -> Owned {
-    ERR_clear_error()
-    guard let context = Owned(SSL_CTX_new(TLS_client_method()), freeing: SSL_CTX_free) else {
-      throw .configurationFromQueue("OpenSSL couldn't create a context. Check its configuration file.")
-    }
-    return context
-  }
+  private static func scratch() throws(TLSError) -> Owned { try unconfigured(TLS_client_method()) }
 }

@@ -70,16 +70,22 @@ extension TLSContext {
     if let maximum, maximum < minimum {
       throw .configuration("minimumVersion is newer than maximumVersion, so no TLS version is allowed. Swap them.")
     }
-    OpenSSL.setUp()
-    ERR_clear_error()
-    guard let context = Owned(SSL_CTX_new(method), freeing: SSL_CTX_free) else {
-      throw .configurationFromQueue("OpenSSL couldn't create a context. Check its configuration file.")
-    }
+    let context = try unconfigured(method)
     lupine_ctx_forbid_compression_and_renegotiation(context.pointer)
     lupine_ctx_set_modes(context.pointer)
     guard lupine_ctx_set_minimum_version(context.pointer, Int32(minimum.rawValue)) == 1,
       lupine_ctx_set_maximum_version(context.pointer, maximum.map { Int32($0.rawValue) } ?? 0) == 1
     else { throw .configurationFromQueue("OpenSSL was built without the requested TLS versions.") }
+    return context
+  }
+
+  /// Creates an OpenSSL SSL_CTX with OpenSSL's default settings.
+  static func unconfigured(_ method: OpaquePointer?) throws(TLSError) -> Owned {
+    OpenSSL.setUp()
+    ERR_clear_error()
+    guard let context = Owned(SSL_CTX_new(method), freeing: SSL_CTX_free) else {
+      throw .configurationFromQueue("OpenSSL couldn't create a context. Check its configuration file.")
+    }
     return context
   }
 

@@ -14,7 +14,7 @@ enum TLSLimits {
   /// The maximum number of authorities' names that the client records when a server requests a client certificate: 256. Further
   /// names are ignored. For comparison, the system's bundle has about 140 authorities. A session that can be resumed stores the
   /// names too.
-  static let authoritiesMax: Int32 = 256
+  static let authoritiesMax = 256
   /// The maximum number of handshake messages (session tickets, key updates, requests to renegotiate) that a peer may send without
   /// application data in between: 64. Servers send 1 to 4 tickets, and a key update after about 2^24 records.
   static let handshakeMessagesBetweenDataMax = 64

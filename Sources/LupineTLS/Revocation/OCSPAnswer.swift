@@ -28,9 +28,9 @@ struct OCSPAnswer: ~Copyable {
   init(_ bytes: [UInt8]) throws(OCSPFailure) {
     OpenSSL.setUp()
     ERR_clear_error()
-    guard
-      let response = Owned(decode(bytes, d2i_OCSP_RESPONSE, freeing: OCSP_RESPONSE_free), freeing: OCSP_RESPONSE_free)
-    else { throw OCSPFailure(.malformed, "it isn't an OCSP response in DER") }
+    guard let response = decode(bytes, d2i_OCSP_RESPONSE, freeing: OCSP_RESPONSE_free) else {
+      throw OCSPFailure(.malformed, "it isn't an OCSP response in DER")
+    }
     let status = OCSP_response_status(response.pointer)
     guard status == OCSP_RESPONSE_STATUS_SUCCESSFUL else {
       // SAFETY: the string is static in OpenSSL.
@@ -72,8 +72,9 @@ struct OCSPAnswer: ~Copyable {
   /// Throws an `OCSPFailure` with the problem `.untrusted` if the OCSP response and the request both have a nonce and the nonces
   /// differ. Accepts a response without a nonce, because many responders sign their responses in advance (RFC 9654 §2.1).
   func checkNonce(of request: [UInt8]) throws(OCSPFailure) {
-    guard let request = Owned(decode(request, d2i_OCSP_REQUEST, freeing: OCSP_REQUEST_free), freeing: OCSP_REQUEST_free)
-    else { throw OCSPFailure(.malformed, "its request can't be read") }
+    guard let request = decode(request, d2i_OCSP_REQUEST, freeing: OCSP_REQUEST_free) else {
+      throw OCSPFailure(.malformed, "its request can't be read")
+    }
     // 0 means that the nonces differ. A negative result means that only the request has a nonce.
     guard OCSP_check_nonce(request.pointer, basic.pointer) != 0 else {
       throw OCSPFailure(.untrusted, "it answers another request: the nonces differ")
@@ -148,18 +149,18 @@ func decode(
   _ bytes: [UInt8],
   _ decode: (UnsafeMutablePointer<OpaquePointer?>?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, Int) ->
     OpaquePointer?,
-  freeing free: (OpaquePointer?) -> Void
-) -> OpaquePointer? {
-  bytes.withUnsafeBufferPointer { bytes in
+  freeing free: @escaping (OpaquePointer?) -> Void
+) -> Owned? {
+  var isWhole = false
+  let object = bytes.withUnsafeBufferPointer { bytes in
     // SAFETY: OpenSSL reads at most `count` bytes and moves `next` to the first byte that it didn't read.
     var next = bytes.baseAddress
     let object = decode(nil, &next, bytes.count)
-    guard object != nil, next == bytes.baseAddress?.advanced(by: bytes.count) else {
-      free(object)
-      return nil
-    }
+    isWhole = next == bytes.baseAddress?.advanced(by: bytes.count)
     return object
   }
+  guard let owned = Owned(object, freeing: free), isWhole else { return nil }
+  return owned
 }
 
 /// Converts OpenSSL's `time` to seconds since 1970. Returns nil if `time` is nil or malformed.

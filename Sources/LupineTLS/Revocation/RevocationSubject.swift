@@ -74,9 +74,7 @@ package struct RevocationSubject: Sendable, Hashable {
       X509_email_free(list)
       ERR_clear_error()
     }
-    let all = (0..<max(OPENSSL_sk_num(list), 0)).lazy.compactMap { index in
-      OPENSSL_sk_value(list, index).map { String(cString: $0.assumingMemoryBound(to: CChar.self)) }
-    }
+    let all = elements(of: list).lazy.map { String(cString: $0.assumingMemoryBound(to: CChar.self)) }
     return Array(all.filter { $0.lowercased().hasPrefix("http://") }.prefix(Self.addressesMax))
   }
 }
@@ -135,7 +133,7 @@ extension RevocationSubject {
     OpenSSL.setUp()
     ERR_clear_error()
     defer { ERR_clear_error() }
-    guard let list = Owned(decode(list, d2i_X509_CRL, freeing: X509_CRL_free), freeing: X509_CRL_free) else {
+    guard let list = decode(list, d2i_X509_CRL, freeing: X509_CRL_free) else {
       throw RevocationProblem("the revocation list isn't a CRL in DER")
     }
     guard let nextUpdate = seconds(of: X509_CRL_get0_nextUpdate(list.pointer)) else {

@@ -333,16 +333,15 @@ extension TLSSession {
   private mutating func refuseFlood() throws(TLSError) {
     let messages = attachment?.messagesSinceData ?? 0
     guard messages > TLSLimits.handshakeMessagesBetweenDataMax || answerBytes > TLSLimits.answerBytesMax else { return }
-    let error = TLSError(
-      code: .protocolViolation,
-      message:
-        "\(attachment?.host ?? "The client") sent \(messages) TLS handshake messages (tickets, key updates or requests "
-        + "to renegotiate) without data, which required replies of \(answerBytes) bytes. At most "
-        + "\(TLSLimits.handshakeMessagesBetweenDataMax) messages and \(TLSLimits.answerBytesMax) bytes are allowed. "
-        + "Fix the peer."
-    )
-    state = .failed(error)
-    throw error
+    throw fail(
+      TLSError(
+        code: .protocolViolation,
+        message:
+          "\(attachment?.host ?? "The client") sent \(messages) TLS handshake messages (tickets, key updates or requests "
+          + "to renegotiate) without data, which required replies of \(answerBytes) bytes. At most "
+          + "\(TLSLimits.handshakeMessagesBetweenDataMax) messages and \(TLSLimits.answerBytesMax) bytes are allowed. "
+          + "Fix the peer."
+      ))
   }
 
   /// Frees the buffer for received ciphertext if it is empty and large. OpenSSL itself would keep the buffer's memory until the

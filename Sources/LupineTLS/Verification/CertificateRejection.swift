@@ -138,10 +138,8 @@ private func alternativeNames(_ certificate: OpaquePointer) -> [String] {
   guard let raw = X509_get_ext_d2i(certificate, NID_subject_alt_name, nil, nil) else { return [] }
   let list = OpaquePointer(raw)
   defer { GENERAL_NAMES_free(list) }
-  let count = OPENSSL_sk_num(list)
   var shown: [String] = []
-  for index in 0..<max(count, 0) {
-    guard let element = OPENSSL_sk_value(list, index) else { continue }
+  for element in elements(of: list) {
     var type: Int32 = 0
     let value = GENERAL_NAME_get0_value(element.assumingMemoryBound(to: GENERAL_NAME.self), &type)
     guard let value, let text = describe(value: value, type: type) else { continue }

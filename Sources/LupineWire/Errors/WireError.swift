@@ -168,7 +168,6 @@ extension WireError: CustomStringConvertible {
   }
 
   private func hex(_ byte: UInt8) -> String {
-    let digits = String(byte, radix: 16, uppercase: true)
-    return "0x" + (digits.utf8.count < 2 ? "0" : "") + digits
+    "0x" + byte.hexDigits(uppercase: true)
   }
 }

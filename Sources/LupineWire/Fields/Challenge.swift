@@ -45,12 +45,12 @@ public struct Challenge: Sendable, Hashable {
   }
 
   /// Returns whether the challenge uses this scheme, ignoring case.
-  public func isOf(scheme other: String) -> Bool { isSameToken(scheme, other) }
+  public func isOf(scheme other: String) -> Bool { scheme.isSameFieldName(as: other) }
 
   /// Returns the value of the challenge's first parameter with this name, ignoring case, or nil if there is none.
   public func parameter(_ name: String) -> String? {
     guard case .parameters(let parameters) = content else { return nil }
-    return parameters.first { isSameToken($0.name, name) }?.value
+    return parameters.first { $0.name.isSameFieldName(as: name) }?.value
   }
 
   /// The challenge's realm, which names the protected part of the server (RFC 9110 §11.5). Nil if the challenge has no realm.
@@ -173,9 +173,4 @@ extension Challenge {
     guard case .parameters(let parameters) = content, parameters.count < Limits.challengeParametersMax else { return }
     content = .parameters(parameters + [parameter])
   }
-}
-
-/// Returns whether two tokens are equal, ignoring ASCII case.
-private func isSameToken(_ left: String, _ right: String) -> Bool {
-  left.utf8.elementsEqual(right.utf8) { Byte.lowercased($0) == Byte.lowercased($1) }
 }

@@ -124,6 +124,13 @@ public struct Fields: Sendable {
     }
   }
 
+  /// Returns whether a list-based field contains `element`, which must be in lowercase. Case is ignored, and whitespace may surround
+  /// elements (RFC 9110 §5.6.1).
+  package func hasElement(_ element: String, in name: String) -> Bool {
+    guard let list = list(name) else { return false }
+    return list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.contains { $0 == element }
+  }
+
   /// Returns the bytes of the value of the field line at `position`, as received.
   ///
   /// A value may contain obs-text: bytes above 0x7F in any charset (RFC 9110 §5.5). A string can't represent bytes that aren't

@@ -3,12 +3,12 @@
 /// A set of ASCII characters. Bytes above 0x7F are never members.
 ///
 /// The sets are written as integer literals, so that they are compile-time constants and need no lazy initialization.
-struct CharacterClass: Sendable {
+package struct CharacterClass: Sendable {
   let low: UInt64  // 0x00...0x3F
   let high: UInt64  // 0x40...0x7F
 
   @inline(__always)
-  func contains(_ byte: UInt8) -> Bool {
+  package func contains(_ byte: UInt8) -> Bool {
     guard byte < 128 else { return false }
     return ((byte < 64 ? low : high) >> UInt64(byte & 63)) & 1 == 1
   }
@@ -21,7 +21,16 @@ struct CharacterClass: Sendable {
   static let token68 = CharacterClass(low: 0x03FF_E800_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
 
   /// The unreserved characters of URIs: ALPHA / DIGIT / "-" / "." / "_" / "~" (RFC 3986 §2.3).
-  static let unreserved = CharacterClass(low: 0x03FF_6000_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
+  package static let unreserved = CharacterClass(low: 0x03FF_6000_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
+
+  /// The characters of a scheme: ALPHA / DIGIT / "+" / "-" / "." (RFC 3986 §3.1).
+  package static let scheme = CharacterClass(low: 0x03FF_6800_0000_0000, high: 0x07FF_FFFE_07FF_FFFE)
+
+  /// The characters that stay unescaped in an extended value: attr-char, which is tchar without "%", "'" and "*" (RFC 8187 §3.2.1).
+  package static let attribute = CharacterClass(low: 0x03FF_685A_0000_0000, high: 0x57FF_FFFF_C7FF_FFFE)
+
+  /// All ASCII characters.
+  package static let ascii = CharacterClass(low: .max, high: .max)
 
   /// The characters of a registered name (a host), besides percent-encodings: unreserved / sub-delims (RFC 3986 §3.2.2).
   static let registeredName = CharacterClass(low: 0x2BFF_7FD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
@@ -89,7 +98,7 @@ enum Digits {
 /// Percent-encoding: pct-encoded = "%" HEXDIG HEXDIG (RFC 3986 §2.1).
 package enum PercentEncoding {
   /// Returns the bytes as text in which each byte that isn't in the class `kept` is percent-encoded.
-  static func encode(_ bytes: some Sequence<UInt8>, keeping kept: CharacterClass) -> String {
+  package static func encode(_ bytes: some Sequence<UInt8>, keeping kept: CharacterClass) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var encoded: [UInt8] = []
     for byte in bytes {
@@ -118,11 +127,31 @@ package enum PercentEncoding {
     }
     return decoded
   }
+
+  /// Returns the percent-decoded bytes. Keeps each "%" that isn't followed by two hex digits.
+  package static func decodeLeniently(_ text: some Sequence<UInt8>) -> [UInt8] {
+    var decoded: [UInt8] = []
+    var rest = Array(text)[...]
+    while let byte = rest.popFirst() {
+      let digits = byte == UInt8(ascii: "%") ? rest.prefix(2).compactMap(Byte.hexValue) : []
+      if digits.count == 2 { rest.removeFirst(2) }
+      decoded.append(digits.count == 2 ? digits[0] << 4 | digits[1] : byte)
+    }
+    return decoded
+  }
 }
 
 extension UInt8 {
   /// Whether the byte is a tchar, a character of tokens (RFC 9110 §5.6.2).
   package var isTokenCharacter: Bool { CharacterClass.token.contains(self) }
+}
+
+extension FixedWidthInteger where Self: UnsignedInteger {
+  /// Returns the number in hexadecimal with all digits that its type has, such as "0f" for 15 as a `UInt8`.
+  package func hexDigits(uppercase: Bool = false) -> String {
+    let digits = String(self, radix: 16, uppercase: uppercase)
+    return String(repeating: "0", count: Self.bitWidth / 4 - digits.utf8.count) + digits
+  }
 }
 
 extension String {

@@ -133,7 +133,7 @@ public struct URI: Sendable, Hashable {
   private static func scheme(of text: Bytes) -> Bytes? {
     guard let colon = text.firstIndex(of: Byte.colon), let first = text.first, isLetter(first) else { return nil }
     let scheme = text[..<colon]
-    let isScheme = scheme.allSatisfy { isLetter($0) || isDigit($0) || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E }
+    let isScheme = scheme.allSatisfy(CharacterClass.scheme.contains)
     guard isScheme else { return nil }
     let isPort = text[colon...].dropFirst().first.map(isDigit) ?? false
     return isPort && Scheme(rawValue: lowercased(scheme)) == nil ? nil : scheme

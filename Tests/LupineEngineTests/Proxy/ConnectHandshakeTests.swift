@@ -315,7 +315,7 @@ struct ConnectHandshakeTests {
 struct ProxyHandshakeTests {
   private func opening(_ proxy: String, address: String? = nil) throws -> [UInt8] {
     let origin = try URI("https://h.example").origin
-    let handshake = try ProxyHandshake(try Proxy(proxy), to: origin, address: address, limits: Limits())
+    let handshake = try Proxy(proxy).handshake(to: origin, address: address, limits: Limits())
     return handshake.opening
   }
 
@@ -329,8 +329,7 @@ struct ProxyHandshakeTests {
   @Test("a proxy handshake that has already failed reports truncation if its connection then ends")
   func errors() throws {
     for (proxy, reply) in [("http://p", "SSH-"), ("socks5://p", "SSH-")] {
-      var handshake = try ProxyHandshake(
-        try Proxy(proxy), to: try URI("https://h").origin, address: nil, limits: Limits())
+      var handshake = try Proxy(proxy).handshake(to: try URI("https://h").origin, address: nil, limits: Limits())
       var cursor = 0
       let bytes = Array(reply.utf8)
       var wasRefused = false
@@ -346,8 +345,8 @@ struct ProxyHandshakeTests {
   @Test("a SOCKS proxy receives the host's address if the engine resolves the name, and otherwise the name")
   func addresses() throws {
     func request(_ address: String?) throws -> [UInt8]? {
-      var handshake = try ProxyHandshake(
-        try Proxy("socks5://p"), to: try URI("https://h.example").origin, address: address, limits: Limits())
+      var handshake = try Proxy("socks5://p").handshake(
+        to: try URI("https://h.example").origin, address: address, limits: Limits())
       var cursor = 0
       guard case .send(let bytes) = try handshake.receive([5, 0].span, at: &cursor) else { return nil }
       return bytes

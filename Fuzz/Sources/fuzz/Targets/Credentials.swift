@@ -93,7 +93,7 @@ extension FuzzTarget {
     var (hasSentMessage, resendCount) = (false, 0)
     for line in lines.dropFirst() {
       let challenges = Challenge.parse(String(decoding: line.dropFirst(), as: UTF8.self))
-      let verdict: ConnectionAuthentication.Verdict
+      let resends: Bool
       switch line.first {
       case UInt8(ascii: "p"):
         var step = authentication.prepare(isPassedOn: true, certificate: nil, &session)
@@ -105,20 +105,21 @@ extension FuzzTarget {
         hold(value?.hasPrefix(isNTLM ? "NTLM " : "Negotiate ") ?? true, value ?? "")
         hasSentMessage = value != nil
         continue
-      case UInt8(ascii: "m"): verdict = authentication.connectionIsMissing() ? .resend : .refused
-      case UInt8(ascii: "r"): verdict = authentication.receive(challenges: challenges, sources)
+      case UInt8(ascii: "m"): resends = authentication.connectionIsMissing()
+      case UInt8(ascii: "r"): resends = authentication.resends(after: challenges, sources)
       case UInt8(ascii: "s"):
-        verdict = authentication.receiveSuccess(challenges: challenges)
+        let verdict = authentication.receiveSuccess(challenges: challenges)
+        resends = verdict == .resend
         hold(
-          verdict != .accepted || !hasSentMessage || isNTLM || isProven.value.load(ordering: .relaxed),
+          verdict != .trusted || !hasSentMessage || isNTLM || isProven.value.load(ordering: .relaxed),
           "a server was accepted without proof of its identity")
       default: continue
       }
       hasSentMessage = false
-      if verdict == .resend { resendCount += 1 }
+      if resends { resendCount += 1 }
     }
     // There are up to two handshakes, because the second one is attempted on a new connection.
-    hold(resendCount <= 2 * (NegotiateHandshake<AnySecurityContext>.stepsMax + 2), "\(resendCount) requests")
+    hold(resendCount <= 2 * (NegotiateHandshake.stepsMax + 2), "\(resendCount) requests")
   }
 }
 

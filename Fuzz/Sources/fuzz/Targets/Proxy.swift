@@ -39,7 +39,7 @@ extension FuzzTarget {
         let proxy = try? Proxy(
           schemes[Int(choices & 3) % 3], host: "proxy.test", port: 1080, user: hasUser ? "user" : nil,
           password: hasUser ? "secret" : ""),
-        var handshake = try? ProxyHandshake(proxy, to: origin, limits: Limits())
+        var handshake = try? proxy.handshake(to: origin, limits: Limits())
       else { fatalError("no handshake") }
       sent = [handshake.opening]
       for piece in pieces {
@@ -52,7 +52,7 @@ extension FuzzTarget {
       if !isDone, error == nil { error = "\(handshake.receiveEnd())" }
     }
 
-    private mutating func feed(_ piece: [UInt8], _ handshake: inout ProxyHandshake) {
+    private mutating func feed(_ piece: [UInt8], _ handshake: inout any ProxyHandshake & ~Copyable) {
       GuardedBytes.with(piece) { span in
         var cursor = 0
         do throws(ProxyError) {

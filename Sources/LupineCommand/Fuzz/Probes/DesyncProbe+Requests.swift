@@ -1,6 +1,7 @@
 // DesyncProbe+Requests: the probes. In their names, the first server of a chain uses the first framing, and the next server the
 // second one: CL is Content-Length, TE is Transfer-Encoding, and 0 is no body.
 
+internal import LupineEngine
 internal import LupineRandom
 
 extension DesyncProbe {
@@ -107,8 +108,7 @@ extension DesyncProbe {
   static func marker(_ seed: UInt64, _ number: Int) -> String {
     // Mutated requests have smaller numbers.
     var random = SplitMix64(seed: seed, request: FuzzOptions.countMax + 1 + number)
-    let digits = String(random.next(), radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
+    return random.next().hexDigits()
   }
 }
 

@@ -23,9 +23,8 @@ final class RawConnection: StreamSink {
   private struct State {
     var handle: StreamHandle?
     var writer: BodyWriter?
-    /// The writer of a connection whose TLS handshake hasn't ended.
+    /// The writer of a connection that needs a TLS handshake.
     var tlsWriter: BodyWriter?
-    var isConnected = false
     /// The bytes to send once the connection is open.
     var unsent: [UInt8] = []
     var received: [UInt8] = []
@@ -57,11 +56,11 @@ final class RawConnection: StreamSink {
       ?? Origin(scheme: .https, host: origin.host, port: origin.port)
     let handle = engine.openStream(to: target, nil, identity: nil, timeouts: timeouts, sink: self)
     handle.extendWindow(by: Self.receivedBytesMax)
-    let isConnected = state.withLock { state in
+    let startsTLS = state.withLock { state in
       if state.ending == nil { state.handle = handle }
-      return state.isConnected
+      return state.tlsWriter != nil
     }
-    if isConnected, usesTLS { handle.startTLS() }
+    if startsTLS { handle.startTLS() }
   }
 
   func send(_ bytes: [UInt8]) {
@@ -115,7 +114,6 @@ final class RawConnection: StreamSink {
   func connected(_ writer: BodyWriter) {
     guard usesTLS else { return ready(writer) }
     let handle = state.withLock { state in
-      state.isConnected = true
       state.tlsWriter = writer
       return state.handle
     }
@@ -128,7 +126,6 @@ final class RawConnection: StreamSink {
 
   private func ready(_ writer: BodyWriter) {
     let unsent = state.withLock { state in
-      state.isConnected = true
       state.writer = writer
       defer { state.unsent = [] }
       return state.unsent
