@@ -10,37 +10,37 @@ package final class WorkerThreads: Sendable {
     var threadCount = 0
   }
 
-  private let name: String
   private let threadsMax: Int
+  private let start: @Sendable (_ work: @escaping @Sendable () -> Void) throws(SystemError) -> Void
   private let state = Mutex(State())
 
   /// Creates a group without threads. Up to `threadsMax` jobs run concurrently; further jobs are queued.
-  package init(name: String, threadsMax: Int) {
-    self.name = name
+  package convenience init(name: String, threadsMax: Int) {
+    self.init(threadsMax: threadsMax) { (work) throws(SystemError) in try Thread.start(name: name, work) }
+  }
+
+  /// Creates a group that starts its threads with `start`.
+  init(threadsMax: Int, start: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) throws(SystemError) -> Void)
+  {
     self.threadsMax = threadsMax
+    self.start = start
   }
 
   /// Runs a job on one of the threads. Jobs start in the order of the calls. Throws a `SystemError` if the system can't start a
   /// thread and the group has no running thread to take the job.
   package func run(_ job: @escaping @Sendable () -> Void) throws(SystemError) {
-    let needsThread = state.withLock { state in
-      guard state.threadCount < threadsMax else {
-        state.waiting.insert(job, at: 0)
-        return false
+    // Threads start with the lock, so that each thread that counts runs, and will take the queued jobs.
+    try state.withLock { (state) throws(SystemError) in
+      if state.threadCount < threadsMax {
+        do throws(SystemError) {
+          try start { self.work(job) }
+          state.threadCount += 1
+          return
+        } catch {
+          if state.threadCount == 0 { throw error }
+        }
       }
-      state.threadCount += 1
-      return true
-    }
-    guard needsThread else { return }
-    do {
-      try Thread.start(name: name) { self.work(job) }
-    } catch {
-      let isQueued = state.withLock { state in
-        state.threadCount -= 1
-        if state.threadCount > 0 { state.waiting.insert(job, at: 0) }
-        return state.threadCount > 0
-      }
-      if !isQueued { throw error }
+      state.waiting.insert(job, at: 0)
     }
   }
 
