@@ -152,7 +152,9 @@ struct WebSocketChannelState: ~Copyable, Sendable {
   /// Whether the connection can still send, or isn't open yet.
   private var canSend: Bool { ending == nil && !hasTransportEnded && !isOutputAbandoned && !isDiscarding }
   /// The reason why nothing can be sent.
-  private var sendError: Ending { ending ?? (isDiscarding || connection?.isOpen == false ? .discarded : .lost) }
+  private var sendError: Ending {
+    mutating get { ending ?? (isDiscarding || connection?.isOpen == false ? .discarded : .lost) }
+  }
 
   mutating func outputIsBacklogged() { connection?.isBacklogged = true }
 
