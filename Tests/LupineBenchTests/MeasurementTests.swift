@@ -124,10 +124,13 @@
       return measurements
     }
 
-    private func report(_ measurements: Measurements, unfinished: Int = 0) -> LoadReport {
+    private func report(
+      _ measurements: Measurements, unfinished: Int = 0, duration: Duration = .seconds(3),
+      use: ProcessUsage.Share? = nil
+    ) -> LoadReport {
       LoadReport(
         LoadPlan(rate: 10, for: .seconds(3)), scenarioNames: ["a & b", "c"], measurements, unfinishedCount: unfinished,
-        duration: .seconds(3), use: nil)
+        duration: duration, use: use)
     }
 
     @Test(
@@ -160,6 +163,40 @@
       }
       #expect(report(measurements).lateShare == Double(lateCount) / 100)
       #expect((report(measurements).invalidity != nil) == (lateCount > 1))
+    }
+
+    @Test("a generator that sent late, but used less than half a core, waited for other programs")
+    func otherPrograms() throws {
+      var measurements = Measurements(scenarioCount: 1)
+      measurements.noteDue()
+      measurements.noteSent(due: Instant(nanoseconds: 0), sent: Instant(nanoseconds: 6_000_000))
+      func reason(_ cores: Double, _ duration: Duration = .seconds(3)) throws -> String {
+        let use = ProcessUsage.Share(cores: cores, residentBytes: 0)
+        return try #require(report(measurements, duration: duration, use: use).invalidity)
+      }
+      #expect(try reason(0.02).contains("used at most 2 % of a core, so other programs used the processors"))
+      #expect(try reason(0.5).contains("Reduce the rate"))
+      // In a short load, most of the time is the wait for the last responses.
+      #expect(try reason(0.02, .milliseconds(999)).contains("Reduce the rate"))
+      // A busy second counts, and a short rest of one doesn't, in which one tick of the system's clock is many percent.
+      for (length, cores) in [(Duration.seconds(1), 0.4), (.milliseconds(10), 1)] {
+        _ = measurements.endSecond(
+          at: .seconds(1), length: length, target: 10, inFlight: 0,
+          usage: ProcessUsage.Share(cores: cores, residentBytes: 0), watched: nil)
+      }
+      #expect(try reason(1).contains("used at most 40 % of a core"))
+    }
+
+    @Test("the use of a watched process is the mean of its seconds, and its memory that of the last one")
+    func watched() {
+      var measurements = endedSeconds
+      #expect(!report(measurements).text.contains("watched"))
+      for (length, watched) in [(1, (0.2, 1_000_000)), (3, (0.6, 2_000_000)), (1, nil)] as [(Int, (Double, UInt64)?)] {
+        _ = measurements.endSecond(
+          at: .seconds(1), length: .seconds(length), target: 10, inFlight: 0, usage: nil,
+          watched: watched.map { ProcessUsage.Share(cores: $0, residentBytes: $1) })
+      }
+      #expect(report(measurements).text.contains("\nwatched     50 % of a core, 2.0 MB of memory, until it ended\n"))
     }
 
     @Test("the report's JSON is valid, and a comparison reads it")

@@ -63,7 +63,8 @@
       add(.opened, 10)
       add(.events(count: 1, gap: nil), 20)
       measurements.noteDue()
-      measurements.noteLatency(0, due: start, sent: start + .milliseconds(1), end: start + .milliseconds(20))
+      measurements.noteLatency(
+        0, due: start, sent: start + .milliseconds(1), end: start + .milliseconds(20), isAnswered: true)
       // Three events that arrived together have one gap before them, and none between them.
       add(.events(count: 3, gap: .milliseconds(100)), 120)
       measurements.end(.ended, after: .milliseconds(120), isMeasured: true)
@@ -247,8 +248,21 @@
       #expect(streams.eventCount == 36 && streams.gaps.count == 24)
       #expect(report.errors["status 404"] == 4 && report.errors["not an event stream"] == 4)
       #expect(report.errors.values.reduce(0, +) == 12, "\(report.errors)")
-      // Each arrival has one latency, even if it has no event.
-      #expect(report.measurements.all.sinceDue.count == 20 && report.measurements.delays.count == 20)
+      // Each arrival with an event has one latency.
+      #expect(report.measurements.all.sinceDue.count == 12 && report.measurements.delays.count == 20)
+      #expect(report.text.contains("\nUntil the first event:\nlatency             since sent\n"), "\(report.text)")
+    }
+
+    @Test("a stream without an answer has a latency if it failed, and the report shows none")
+    func unanswered() async throws {
+      let report = try await run(plan(1, 4), .lines) { number in
+        number % 2 == 0 ? "/empty" : "/"
+      } _: { peer in
+        guard let request = try peer.readHead(), request.target == "/empty" else { return peer.close() }
+        try peer.respond(fields: ["Connection": "close"])
+      }
+      #expect(report.measurements.all.sinceDue.count == 2 && report.errors == ["connectionLost": 2])
+      #expect(report.text.contains("\nlatency     none, because no line arrived\n"), "\(report.text)")
     }
 
     @Test("lines are counted without empty ones, and with a last one that lacks its ending")

@@ -192,6 +192,10 @@ struct OptionParserTests {
       (["--tls-max", "2", "b"], "--tls-max takes 1.2, 1.3 or default, not \"2\": see lupine --help"),
       (["ftp://a/"], "the URL is invalid: The scheme \"ftp\" isn't supported. Use http or https."),
       (["http://a:0/"], "the URL is invalid: \"0\" isn't a port. Use a number from 1 to 65535."),
+      (["http:/a"], "the URL is invalid: two slashes must follow \"http:\". Write http://HOST/PATH."),
+      (["HTTPS:/u:p@a"], "the URL is invalid: two slashes must follow \"https:\". Write https://HOST/PATH."),
+      (["http:"], "the URL is invalid: two slashes must follow \"http:\". Write http://HOST/PATH."),
+      (["--ws", "ws:/a"], "the URL is invalid: two slashes must follow \"ws:\". Write ws://HOST/PATH."),
     ])
   func refused(arguments: [String], message: String) {
     #expect(refusal(arguments) == message)

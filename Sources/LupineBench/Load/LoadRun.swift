@@ -162,7 +162,8 @@
             guard request.isMeasured else { return }
             self.state.withLock { state in
               guard !state.isOver else { return }
-              state.measurements.noteLatency(request.scenario, due: request.due, sent: request.time, end: time)
+              state.measurements.noteLatency(
+                request.scenario, due: request.due, sent: request.time, end: time, isAnswered: true)
             }
           },
           onEnd: { self.finish(request, $0) }))
@@ -223,9 +224,11 @@
         guard request.isMeasured else { return }
         let sample = Sample(
           scenario: request.scenario, due: request.due, sent: request.time, end: end.time, result: end.result)
-        // How late it was opened has been noted then.
-        if !end.isAnswered {
-          state.measurements.noteLatency(request.scenario, due: request.due, sent: request.time, end: end.time)
+        // How late it was opened has been noted then. An arrival that failed before its first event has waited until then. A response
+        // without an event has no such time.
+        if !end.isAnswered, case .failure(let failure) = end.result, failure.error != nil {
+          state.measurements.noteLatency(
+            request.scenario, due: request.due, sent: request.time, end: end.time, isAnswered: false)
         }
         state.measurements.noteEnd(sample)
       }
@@ -287,7 +290,8 @@
           unfinishedCount: state.inFlight - (open?.openCount ?? 0),
           connectionsOpenedInAdvance: test.connectionsOpenedInAdvance, duration: duration,
           streamDuration: open?.lastEvent.map { max($0 - state.measuredFrom, duration) } ?? duration,
-          startTime: TimeOfDay.seconds - (now - state.measuredFrom).seconds, use: use)
+          startTime: TimeOfDay.seconds - (now - state.measuredFrom).seconds, use: use,
+          streamFormats: test.scenarios.compactMap { $0.streamSetting?.format })
         defer { state.streams = [:] }
         return (report, Array(state.streams.values))
       }

@@ -9,16 +9,21 @@
     struct Totals: Sendable {
       var completed = 0
       var errors: [String: Int] = [:]
+      /// The description of the first error of each kind, if it is one of the engine.
+      var explanations: [String: String] = [:]
       var statuses: [Int: Int] = [:]
       var receivedBytes: UInt64 = 0
       /// From when requests were due until they were done.
       var sinceDue = LatencyHistogram()
       /// From when requests were sent until they were done.
       var sinceSent = LatencyHistogram()
+      /// The number of latencies that end with an answer. The others end with an error, such as that of a time limit.
+      var answeredCount = 0
 
       var errorCount: Int { errors.values.reduce(0, +) }
 
-      mutating func noteLatency(due: Instant, sent: Instant, end: Instant) {
+      mutating func noteLatency(due: Instant, sent: Instant, end: Instant, isAnswered: Bool) {
+        if isAnswered { answeredCount += 1 }
         sinceDue.record(from: due, to: end)
         sinceSent.record(from: sent, to: end)
       }
@@ -26,9 +31,14 @@
       mutating func noteEnd(_ sample: Sample) {
         completed += 1
         if let kind = sample.errorKind { errors[kind, default: 0] += 1 }
-        if case .success(let outcome) = sample.result {
+        switch sample.result {
+        case .success(let outcome):
           if let status = outcome.status { statuses[status, default: 0] += 1 }
           receivedBytes += outcome.receivedBytes
+        case .failure(let failure):
+          if let error = failure.error, explanations[failure.kind] == nil {
+            explanations[failure.kind] = error.description
+          }
         }
       }
     }
@@ -76,14 +86,15 @@
 
     mutating func add(_ sample: Sample) {
       noteSent(due: sample.due, sent: sample.sent)
-      noteLatency(sample.scenario, due: sample.due, sent: sample.sent, end: sample.end)
+      let isAnswered = if case .success = sample.result { true } else { false }
+      noteLatency(sample.scenario, due: sample.due, sent: sample.sent, end: sample.end, isAnswered: isAnswered)
       noteEnd(sample)
     }
 
     /// Notes the latency of an arrival of a scenario.
-    mutating func noteLatency(_ scenario: Int, due: Instant, sent: Instant, end: Instant) {
-      all.noteLatency(due: due, sent: sent, end: end)
-      if !parts.isEmpty { parts[scenario].noteLatency(due: due, sent: sent, end: end) }
+    mutating func noteLatency(_ scenario: Int, due: Instant, sent: Instant, end: Instant, isAnswered: Bool) {
+      all.noteLatency(due: due, sent: sent, end: end, isAnswered: isAnswered)
+      if !parts.isEmpty { parts[scenario].noteLatency(due: due, sent: sent, end: end, isAnswered: isAnswered) }
       second.record(from: due, to: end)
     }
 

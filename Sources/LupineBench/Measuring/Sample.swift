@@ -15,15 +15,17 @@
     let result: Result<Scenario.Outcome, Failure>
 
     /// An error, reduced to its kind, so that errors can be counted.
-    struct Failure: Error, Hashable {
+    struct Failure: Error {
       let kind: String
+      /// The engine's error, which states the cause and the remedy, or nil if the error is another one.
+      let error: EngineError?
 
       init(_ error: any Error) {
-        kind =
-          (error as? EngineError)?.code.rawValue ?? (error is CancellationError ? "cancelled" : "\(type(of: error))")
+        self.error = error as? EngineError
+        kind = self.error?.code.rawValue ?? (error is CancellationError ? "cancelled" : "\(type(of: error))")
       }
 
-      init(kind: String) { self.kind = kind }
+      init(kind: String) { (self.kind, error) = (kind, nil) }
     }
 
     /// The kind of error, or nil if there is none. A status code of 400 or more is an error, too.

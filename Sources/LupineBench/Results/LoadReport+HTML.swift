@@ -35,11 +35,7 @@
       """
     }
 
-    /// The rows of whole seconds. The last one may be a few milliseconds long, so that its rates would be arbitrary.
-    private var plottedSeconds: [SecondRow] {
-      let whole = measurements.seconds.filter { $0.length > .milliseconds(500) }
-      return whole.isEmpty ? measurements.seconds : whole
-    }
+    private var plottedSeconds: [SecondRow] { wholeSeconds.isEmpty ? measurements.seconds : wholeSeconds }
 
     private var latencyPlot: Plot {
       let rows = plottedSeconds.filter { $0.max > .zero }

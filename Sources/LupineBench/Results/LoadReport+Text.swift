@@ -1,6 +1,8 @@
 // LoadReport+Text: the report as a table for terminals.
 
 #if Bench
+  internal import LupineEngine
+
   extension LoadReport {
     /// The report as text for a terminal.
     public var text: String {
@@ -10,28 +12,52 @@
         text += "due         \(dueCount) requests in \(duration.seconds.text(1)) s\n"
         text +=
           "not sent    \(unsentCount)" + (unsentCount > 0 ? ", because \(plan.inFlightMax) were in flight\n" : "\n")
-        text += "sent late   \(lateCount) by more than 5 ms; p99 \(measurements.delays.quantile(0.99).text), "
+        text += "sent late   \(lateCount) by more than 5 ms; delays of all requests: "
+        text += "p99 \(measurements.delays.quantile(0.99).text), "
         text += "max \(measurements.delays.max.text)\n"
       }
       text += "completed   \(completedCount), \(rate.text(1)) per second, \(all.receivedBytes.bytesText) of bodies\n"
-      text += "errors      \(errors.values.reduce(0, +)) (\((errorShare * 100).text(2)) %)\(list(errors))\n"
-      text +=
-        "statuses   \(all.statuses.sorted { $0.key < $1.key }.map { " \($0.key): \($0.value)" }.joined(separator: ","))\n"
+      text += "errors      \(errors.values.reduce(0, +)) (\((errorShare * 100).text(2)) %)\(errorsText)\n"
+      let statuses = all.statuses.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+      if !statuses.isEmpty { text += "statuses    \(statuses.joined(separator: ", "))\n" }
       text += "connections \(openedConnectionCount) opened"
       text += connectionsOpenedInAdvance > 0 ? ", \(connectionsOpenedInAdvance) of them in advance\n" : "\n"
-      if let use {
-        text += "generator   \((use.cores * 100).text(0)) % of a core, \(use.residentBytes.bytesText) of memory\n"
+      if let use { text += "generator   \(Self.text(use))\n" }
+      if let watchedUse {
+        let hasEnded = measurements.seconds.last?.watched == nil
+        text += "watched     \(Self.text(watchedUse))\(hasEnded ? ", until it ended" : "")\n"
       }
-      if measurements.streams != nil { text += "\nUntil the first event, or until a WebSocket is open:" }
-      text += "\n\("latency".left(18))\("since due".right(12))\("since sent".right(12))\n"
-      text += row("mean", all.sinceDue.mean, all.sinceSent.mean)
-      for share in Self.quantiles {
-        text += row("p\(Self.percent(share))", all.sinceDue.quantile(share), all.sinceSent.quantile(share))
-      }
-      text += row("max", all.sinceDue.max, all.sinceSent.max)
-      text += phasesText + streamsText + scenariosText
+      text += latenciesText + phasesText + streamsText + scenariosText
       if let invalidity { text += "\nINVALID: \(invalidity).\n" }
       return text
+    }
+
+    private static func text(_ use: ProcessUsage.Share) -> String {
+      "\((use.cores * 100).text(0)) % of a core, \(use.residentBytes.bytesText) of memory"
+    }
+
+    /// The latencies. Those of a closed loop have one column, because a request is due when it is sent.
+    private var latenciesText: String {
+      let all = measurements.all
+      guard all.answeredCount > 0 else {
+        let reasons = streamFormats.isEmpty ? ["no request was answered"] : streamFormats.map(\.textWithoutAnswer)
+        return "\nlatency     none, because \(Self.distinct(reasons).joined(separator: " and "))\n"
+      }
+      let answers = Self.distinct(streamFormats.map(\.answerText))
+      var text = answers.isEmpty ? "" : "\nUntil \(answers.joined(separator: ", or until ")):"
+      let columns =
+        plan.isOpen ? [("since due", all.sinceDue), ("since sent", all.sinceSent)] : [("since sent", all.sinceSent)]
+      func row(_ name: String, _ value: (LatencyHistogram) -> Duration) -> String {
+        name.left(18) + columns.map { value($0.1).text.right(12) }.joined() + "\n"
+      }
+      text += "\n\("latency".left(18))\(columns.map { $0.0.right(12) }.joined())\n"
+      text += row("mean", \.mean)
+      for share in Self.quantiles { text += row("p\(Self.percent(share))") { $0.quantile(share) } }
+      return text + row("max", \.max)
+    }
+
+    private static func distinct(_ texts: [String]) -> [String] {
+      texts.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
     /// A share as a percentage without needless digits, such as 99.9.
@@ -98,23 +124,48 @@
       for (name, totals) in zip(scenarioNames, measurements.scenarios) {
         text += name.left(30) + "\(totals.completed)".right(12) + "\(totals.errorCount)".right(9)
         for value in [totals.sinceDue.quantile(0.5), totals.sinceDue.quantile(0.99), totals.sinceDue.max] {
-          text += value.text.right(12)
+          text += (totals.answeredCount > 0 ? value.text : "-").right(12)
         }
         text += "\n"
       }
       return text
     }
 
-    private func row(_ name: String, _ due: Duration, _ sent: Duration) -> String {
-      name.left(18) + due.text.right(12) + sent.text.right(12) + "\n"
+    /// The errors by kind, the most frequent first, and then a line with the cause and the remedy of the first error of each kind.
+    private var errorsText: String {
+      guard !errors.isEmpty else { return "" }
+      let kinds = errors.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+      let counts = ": " + kinds.map { "\(Self.words($0.key)) \($0.value)" }.joined(separator: ", ")
+      let explanations = kinds.compactMap { kind, _ in
+        measurements.all.explanations[kind].map { "\n\("".left(12))\(Self.words(kind)): \($0)" }
+      }
+      return counts + explanations.joined()
     }
 
-    private func list(_ counts: [String: Int]) -> String {
-      counts.isEmpty
-        ? ""
-        : ": "
-          + counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-          .map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+    /// The kind of an error in words: the code of an `EngineError` is a Swift name, such as connectionRefused.
+    private static func words(_ kind: String) -> String {
+      guard let code = EngineError.Code(rawValue: kind) else { return kind }
+      if code == .tlsFailed { return "TLS failed" }
+      return kind.reduce(into: "") { $0 += $1.isUppercase ? " \($1.lowercased())" : "\($1)" }
+    }
+  }
+
+  extension StreamFormat {
+    /// What ends the latency of an arrival.
+    fileprivate var answerText: String {
+      switch self {
+      case .events: "the first event"
+      case .lines: "the first line"
+      case .echoes: "the WebSocket is open"
+      }
+    }
+
+    fileprivate var textWithoutAnswer: String {
+      switch self {
+      case .events: "no event arrived"
+      case .lines: "no line arrived"
+      case .echoes: "no WebSocket was opened"
+      }
     }
   }
 #endif

@@ -21,6 +21,8 @@
     let streamDuration: Duration
     /// The generator's use of the processor during the test: 1 is one core in full use. Nil if it can't be read.
     let use: ProcessUsage.Share?
+    /// The formats of the scenarios that are streams.
+    let streamFormats: [StreamFormat]
     private let unfinishedCount: Int
     /// The number of connections that were opened before the test.
     let connectionsOpenedInAdvance: Int
@@ -28,8 +30,9 @@
     init(
       _ plan: LoadPlan, scenarioNames: [String], _ measurements: Measurements, unfinishedCount: Int,
       connectionsOpenedInAdvance: Int = 0, duration: Duration, streamDuration: Duration? = nil, startTime: Double = 0,
-      use: ProcessUsage.Share?
+      use: ProcessUsage.Share?, streamFormats: [StreamFormat] = []
     ) {
+      self.streamFormats = streamFormats
       self.connectionsOpenedInAdvance = connectionsOpenedInAdvance
       self.startTime = startTime
       self.streamDuration = streamDuration ?? duration
@@ -98,12 +101,38 @@
     /// The share of late requests above which a test is invalid: 1 %. Then the 99th percentile may be the generator's own delay.
     public static let lateShareMax = 0.01
 
-    /// Why the latencies don't describe the server, or nil if they do: the generator was the bottleneck.
+    /// The use of the processor below which the generator itself isn't the bottleneck: half a core. The thread that is the bottleneck
+    /// uses a core in full.
+    private static let busyCoresMin = 0.5
+
+    /// Why the latencies don't describe the server, or nil if they do: the generator sent late, because it was the bottleneck, or
+    /// because other programs used the processors.
     public var invalidity: String? {
       guard lateShare > Self.lateShareMax else { return nil }
-      return
-        "the generator sent \((lateShare * 100).text(1)) % of the requests or messages more than 5 ms late. Reduce the rate, use more cores, "
-        + "or run the generator on another machine"
+      let finding =
+        "the generator sent \((lateShare * 100).text(1)) % of the requests or messages more than 5 ms late. "
+      guard let cores = busiestCores, cores < Self.busyCoresMin else {
+        return finding + "Reduce the rate, use more cores, or run the generator on another machine"
+      }
+      return finding + "It used at most \((cores * 100).text(0)) % of a core, so other programs used the processors. "
+        + "Stop them, or run the generator on another machine"
+    }
+
+    /// The generator's highest use of the processor in a second. Nil if the load was shorter than a second: the wait for the last
+    /// responses, in which the generator is idle, would reduce the figure.
+    private var busiestCores: Double? {
+      duration < .seconds(1) ? nil : wholeSeconds.compactMap { $0.usage?.cores }.max() ?? use?.cores
+    }
+
+    /// The rows of whole seconds. The last one may be a few milliseconds long, so that its rates would be arbitrary.
+    var wholeSeconds: [SecondRow] { measurements.seconds.filter { $0.length > .milliseconds(500) } }
+
+    /// The watched process's use of the processor while it ran, and its memory at the end. Nil if none was watched.
+    var watchedUse: ProcessUsage.Share? {
+      let rows = measurements.seconds.compactMap { row in row.watched.map { (length: row.length.seconds, use: $0) } }
+      guard let last = rows.last else { return nil }
+      let (time, spent) = rows.reduce((0, 0)) { ($0.0 + $1.length, $0.1 + $1.length * $1.use.cores) }
+      return ProcessUsage.Share(cores: time > 0 ? spent / time : 0, residentBytes: last.use.residentBytes)
     }
   }
 #endif

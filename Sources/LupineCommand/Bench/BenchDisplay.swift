@@ -15,16 +15,27 @@
     private let isTerminal = isatty(STDERR_FILENO) == 1
     /// The number of lines to draw over.
     private let lineCount = Mutex(0)
+    private let lastSecond = Mutex(0)
 
+    /// Shows a second of the test. After the last response, the rest of a second follows, which is shown if it is at least half a
+    /// second.
     func show(_ progress: LoadProgress) {
-      let time = "\(seconds(progress.time)) of \(seconds(progress.duration))"
+      let second = wholeSeconds(progress.time)
+      let isNew = lastSecond.withLock { last in
+        defer { last = max(last, second) }
+        return second > last
+      }
+      guard isNew else { return }
+      let time = "\(second) s of \(wholeSeconds(progress.duration)) s"
       let rate =
         "\(Int(progress.rate.rounded())) per second"
         + (progress.target > 0 ? " of \(Int(progress.target.rounded()))" : "")
       let counts = "\(progress.inFlight) in flight, \(progress.errors) errors, \(progress.unsent) not sent"
       let streams = streamText(progress)
       guard isTerminal else {
-        let latencies = "p50 \(text(progress, 0.5)), p99 \(text(progress, 0.99)), max \(text(progress, 1))"
+        let latencies =
+          progress.quantile(1) == .zero
+          ? "no answers" : "p50 \(text(progress, 0.5)), p99 \(text(progress, 0.99)), max \(text(progress, 1))"
         return StandardError.write("\(time): \(rate), \(latencies), \(counts)\(streams.map { ", \($0)" } ?? "")\n")
       }
       var lines = ["\(time)  \(rate)  \(counts)"] + [streams].compactMap(\.self)
@@ -54,7 +65,7 @@
       return text
     }
 
-    private func seconds(_ duration: Duration) -> String { "\(Int((duration / .seconds(1)).rounded())) s" }
+    private func wholeSeconds(_ duration: Duration) -> Int { Int((duration / .seconds(1)).rounded()) }
 
     private func name(_ share: Double) -> String { share == 0.999 ? "99.9" : "\(Int(share * 100))" }
 

@@ -4,11 +4,17 @@
   import LupineBench
   import LupineEngine
 
+  #if canImport(Glibc)
+    import Glibc
+  #else
+    import Musl
+  #endif
+
   /// The subcommands of `lupine bench`.
   enum BenchRun {
     /// Runs `lupine bench` with the arguments after `bench`, and returns the exit status.
     static func run(_ arguments: [String]) async throws(CommandError) -> ExitCode {
-      if arguments.isEmpty || arguments.contains("--help") || arguments.first == "-h" {
+      if arguments.contains("--help") || arguments.first == "-h" {
         try Output(path: nil).write(BenchHelp.text)
         return .success
       }
@@ -41,9 +47,10 @@
       try log?.close()
       try Output(path: nil).write(report.text)
       for (name, path) in options.paths where name != .hlog { try write(report, as: name, to: path, options, setup) }
-      if report.invalidity != nil { return .generatorOverloaded }
       let violations = options.objectives.compactMap { $0.violation(in: report) }
       for violation in violations { try Output(path: nil).write("FAILED: \(violation)\n") }
+      // The figures of an invalid test don't describe the server, so its conditions may have been met without the server's fault.
+      if report.invalidity != nil { return .generatorOverloaded }
       return violations.isEmpty ? .success : .objectiveMissed
     }
 
@@ -83,10 +90,18 @@
 
       init(_ options: BenchOptions) throws(CommandError) {
         var rest = options.rest
-        let hasURL = rest.contains { !$0.hasPrefix("-") }
-        // A file of requests needs no URL on the command line.
-        if !hasURL, options.requestsPath != nil || options.archivePath != nil { rest.append("http://localhost") }
         try MisleadingOptions.refuse(in: rest)
+        let hasURL = CommandLineTokens.read(["lupine"] + rest).contains {
+          if case .operand = $0 { true } else { false }
+        }
+        if !hasURL {
+          // A file of requests needs no URL on the command line.
+          guard options.requestsPath != nil || options.archivePath != nil else { throw .benchUsage("a URL is missing") }
+          rest.append("http://localhost")
+        }
+        if let process = options.watchedProcess, access("/proc/\(process)/stat", R_OK) != 0 {
+          throw .benchUsage("--watch-pid \(process) names no process that runs here")
+        }
         guard case .transfer(let uri, let request) = try OptionParser.parse(["lupine"] + rest) else {
           throw .benchUsage("a URL is missing")
         }

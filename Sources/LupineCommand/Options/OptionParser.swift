@@ -31,6 +31,11 @@ enum OptionParser {
 
   /// Parses a URL of the command line. If it has no scheme, http is used, as in curl.
   static func uri(_ text: String) throws(CommandError) -> URI {
+    for scheme in ["http", "https", "ws", "wss"] where isIncomplete(scheme, in: text) {
+      // The URL isn't quoted, because it may contain a login.
+      throw CommandError(
+        .usage, "the URL is invalid: two slashes must follow \"\(scheme):\". Write \(scheme)://HOST/PATH.")
+    }
     do {
       return try URI(hasScheme(text) ? text : "http://" + text)
     } catch {
@@ -61,6 +66,14 @@ enum OptionParser {
       return (scheme == "ws" ? "http" : "https") + text.dropFirst(scheme.count)
     }
     return text
+  }
+
+  // Whether the text begins with this scheme, but without two slashes. Otherwise the scheme would be read as a host's name, because
+  // "host:/x" and "host:" have no scheme, but an empty port.
+  private static func isIncomplete(_ scheme: String, in text: String) -> Bool {
+    guard text.lowercased().hasPrefix(scheme + ":") else { return false }
+    let rest = text.utf8.dropFirst(scheme.utf8.count + 1)
+    return rest.isEmpty || (rest.first == UInt8(ascii: "/") && !rest.starts(with: "//".utf8))
   }
 
   // scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ). "host:80/x" and "host/?u=http://x" have no scheme.

@@ -1,6 +1,7 @@
 // BenchOptionsTests: the command line of `lupine bench`, and its files of requests.
 
 #if Bench
+  import Foundation
   import LupineBench
   @testable import LupineCommand
   import LupineEngine
@@ -170,6 +171,80 @@
       let run = try await lupine(["bench"] + arguments + ["http://127.0.0.1:9/"])
       #expect(run.status == ExitCode.usage.rawValue)
       #expect(run.errors == "lupine: \(reason): see lupine bench --help\n")
+    }
+
+    @Test(
+      "a load test without a URL, or with an invalid one, is an error; only --help prints the help",
+      arguments: [
+        ([], "a URL is missing: see lupine bench --help"),
+        (["--rate", "10", "-H", "A: b"], "a URL is missing: see lupine bench --help"),
+        (["http:/x"], "the URL is invalid: two slashes must follow \"http:\". Write http://HOST/PATH."),
+        (
+          ["--watch-pid", "\(Int32.max)", "http://127.0.0.1:9/"],
+          "--watch-pid \(Int32.max) names no process that runs here: see lupine bench --help"
+        ),
+      ])
+    func invalidCommandLine(arguments: [String], reason: String) async throws {
+      let run = try await lupine(["bench"] + arguments)
+      #expect(run.status == ExitCode.usage.rawValue && run.output.isEmpty)
+      #expect(run.errors == "lupine: \(reason)\n")
+    }
+
+    @Test("the report contains the use of the processor and of memory by the process of --watch-pid")
+    func watchedProcess() async throws {
+      let server = try server()
+      defer { server.stop() }
+      let process = ProcessInfo.processInfo.processIdentifier
+      let run = try await lupine([
+        "bench", "--in-flight", "1", "--requests", "10", "--quiet", "--watch-pid", "\(process)", server.url,
+      ])
+      #expect(
+        run.status == 0 && run.output.contains(/\nwatched     \d+ % of a core, [\d.]+ [kMG]B of memory\n/), "\(run)")
+    }
+
+    @Test("the progress shows each whole second once, and no rest of a second")
+    func progress() async throws {
+      let server = try server()
+      defer { server.stop() }
+      let second = try await lupine(["bench", "--rate", "50", "--duration", "1s", server.url])
+      #expect(second.errors.split(separator: "\n").count { $0.hasPrefix("1 s of 1 s: ") } == 1, "\(second.errors)")
+      // The answers are no events, so there are no latencies.
+      let streams = try await lupine(["bench", "--sse", "--rate", "50", "--duration", "1s", server.url])
+      #expect(streams.errors.contains(", no answers, ") && !streams.errors.contains("p50"), "\(streams.errors)")
+      let requests = try await lupine(["bench", "--in-flight", "1", "--requests", "2", server.url])
+      #expect(requests.status == 0 && !requests.errors.contains("0 s of 10 s"), "\(requests.errors)")
+    }
+
+    @Test("if no request is answered, the report names the reason in words with its remedy, and shows no latencies")
+    func unanswered() async throws {
+      let server = try server()
+      server.stop()
+      let run = try await lupine(["bench", "--in-flight", "1", "--requests", "3", "--quiet", server.url])
+      #expect(run.status == 0, "\(run)")
+      #expect(
+        run.output.contains(
+          """
+          errors      3 (100.00 %): connection refused 3
+                      connection refused: \(server.url): no server listens on the port. Check host and port, and that the server is running.
+          connections 0 opened
+
+          """), "\(run.output)")
+      #expect(run.output.contains("\nlatency     none, because no request was answered\n"), "\(run.output)")
+      #expect(!run.output.contains("p50"), "\(run.output)")
+    }
+
+    @Test("a condition that an invalid test meets is printed, and the exit status is that of an invalid test")
+    func invalidTest() async throws {
+      let server = try server()
+      defer { server.stop() }
+      // A million requests per second are more than one thread sends.
+      let run = try await lupine([
+        "bench", "--rate", "1000000", "--requests", "20000", "--in-flight-max", "100000", "--connections", "1",
+        "--quiet", "--fail-if", "late>1%", server.url,
+      ])
+      #expect(run.status == ExitCode.generatorOverloaded.rawValue, "\(run)")
+      #expect(
+        run.output.contains("\nINVALID: the generator sent ") && run.output.contains("\nFAILED: late>1%: it was "))
     }
 
     @Test("the options of a request work in a load test: any method, logins, addresses for names, and proxies")
