@@ -14,7 +14,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     var receivers: [any WebSocketEventReceiver] = []
     /// Whether the request was resumed before it has a handler, so that events are kept, and messages aren't received, until then.
     var awaitsHandler = false
-    /// The events that are kept for the first handler: at most the start and the end of each attempt's connection.
+    /// The events that are kept for the first handler: at most the start and the end of the latest attempt's connection.
     var keptEvents: [WebSocketEvent] = []
     /// Messages that were sent before the task was created.
     var early: [@Sendable (Result<URLSessionWebSocketTask, any Error>) -> Void] = []
@@ -53,7 +53,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     task.maximumMessageSize = configuration.maximumMessageSize
     task.pingInterval = configuration.pingInterval
     let (early, awaitsHandler) = socketState.withLock { state in
-      defer { state.early = [] }
+      defer { (state.early, state.keptEvents) = ([], []) }
       state.task = task
       return (state.early, state.awaitsHandler)
     }
