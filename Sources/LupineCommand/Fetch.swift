@@ -82,7 +82,11 @@ final class Fetch: ResponseSink {
       }
       if isRefused { handle.cancel() }
     }
-    return await outcome.value()
+    let outcome = await outcome.value()
+    guard case .exchanging(let socket) = state.withLock({ $0.disposition }) else { return outcome }
+    let error = await socket.result()
+    guard let error, case .success = outcome.result else { return outcome }
+    return Outcome(result: .failure(error), metrics: outcome.metrics)
   }
 
   /// Whether the fetch has ended the response with an error of its own, for example because its output can't be written.
@@ -142,8 +146,7 @@ final class Fetch: ResponseSink {
       case (.undecided, .failure(let error)): answer(to: error)
       case (_, .failure(let error)): .failure(CommandError(error, options))
       case (.skipping(let next), .success): .success(next)
-      case (.exchanging(let socket), .success): socket.result.map { .failure($0) } ?? .success(nil)
-      case (.undecided, .success), (.writing, .success), (.printing, .success): .success(nil)
+      case (.undecided, .success), (.writing, .success), (.printing, .success), (.exchanging, .success): .success(nil)
       }
     outcome.fill(Outcome(result: verdict, metrics: metrics))
   }

@@ -14,6 +14,7 @@ final class SocketRun: Sendable {
   private let output: Output
   private let isVerbose: Bool
   private let failure = Mutex<CommandError?>(nil)
+  private let end = Awaited<Void>()
 
   /// Creates a run whose connection isn't open yet. A `Sec-WebSocket-Protocol` field of the command line contains the subprotocols to
   /// offer.
@@ -61,8 +62,12 @@ final class SocketRun: Sendable {
     }
   }
 
-  /// The error that ended the connection, or nil if it was closed with the code 1000, with 1001 or without a code.
-  var result: CommandError? { failure.withLock { $0 } }
+  /// Waits until all received messages have been printed, which another thread may still be doing when the connection has ended.
+  /// Returns the error that ended the connection, or nil if it was closed with the code 1000, with 1001 or without a code.
+  func result() async -> CommandError? {
+    await end.value()
+    return failure.withLock { $0 }
+  }
 
   private static func sendLines(of input: InputStream, to channel: WebSocketChannel) async throws {
     var rest: [UInt8] = []
@@ -121,6 +126,7 @@ final class SocketRun: Sendable {
     if isVerbose, case .closed(let close) = ending {
       StandardError.write("* closed with the code \(close.code.rawValue)\n")
     }
+    end.fill(())
   }
 }
 
