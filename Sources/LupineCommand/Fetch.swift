@@ -89,7 +89,7 @@ final class Fetch: ResponseSink {
     return Outcome(result: .failure(error), metrics: outcome.metrics)
   }
 
-  /// Whether the fetch has ended the response with an error of its own, for example because its output can't be written.
+  /// Whether the fetch has refused the rest of the response, for example because the output can't be written.
   var isRefused: Bool { state.withLock { if case .refused = $0.disposition { true } else { false } } }
 
   /// The receive window of a WebSocket connection: 256 KiB, as in a session.

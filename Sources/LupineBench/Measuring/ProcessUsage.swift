@@ -1,16 +1,16 @@
 // ProcessUsage: the processor time and memory of a process, from /proc.
 
 #if Bench
-  internal import LupineReactor
+  package import LupineReactor
 
   #if canImport(Glibc)
-    internal import Glibc
+    package import Glibc
   #else
-    internal import Musl
+    package import Musl
   #endif
 
   /// A reading of a process's use of processor time and memory.
-  struct ProcessUsage: Sendable {
+  package struct ProcessUsage: Sendable {
     /// The use of the processor between two readings, and the memory at the second one.
     struct Share: Sendable, Hashable {
       /// The processor time divided by the elapsed time: 1 is one core in full use.
@@ -23,7 +23,7 @@
     private let time: Instant
 
     /// Reads the usage of a process now. Returns nil if it doesn't exist, or isn't readable.
-    init?(of process: pid_t, now: Instant) {
+    package init?(of process: pid_t, now: Instant) {
       guard let text = Self.content(of: "/proc/\(process)/stat") else { return nil }
       // The second part is the program's name in parentheses, which may contain spaces and parentheses (proc_pid_stat(5)).
       guard let end = text.lastIndex(of: ")") else { return nil }

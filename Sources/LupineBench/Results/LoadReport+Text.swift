@@ -151,7 +151,7 @@
   }
 
   extension StreamFormat {
-    /// What ends the latency of an arrival.
+    /// The event at which the latency of an arrival ends.
     fileprivate var answerText: String {
       switch self {
       case .events: "the first event"

@@ -4,12 +4,6 @@
   import LupineBench
   import LupineEngine
 
-  #if canImport(Glibc)
-    import Glibc
-  #else
-    import Musl
-  #endif
-
   /// The subcommands of `lupine bench`.
   enum BenchRun {
     /// Runs `lupine bench` with the arguments after `bench`, and returns the exit status.
@@ -99,7 +93,7 @@
           guard options.requestsPath != nil || options.archivePath != nil else { throw .benchUsage("a URL is missing") }
           rest.append("http://localhost")
         }
-        if let process = options.watchedProcess, access("/proc/\(process)/stat", R_OK) != 0 {
+        if let process = options.watchedProcess, ProcessUsage(of: process, now: .now) == nil {
           throw .benchUsage("--watch-pid \(process) names no process that runs here")
         }
         guard case .transfer(let uri, let request) = try OptionParser.parse(["lupine"] + rest) else {

@@ -82,7 +82,7 @@ final class BackgroundJob: Sendable {
   ) -> BackgroundJob {
     do throws(URLError) {
       let store = try background.store.get()
-      guard let url = request.url else { throw URLError(.unsupportedURL, "The request has no URL. Set one.") }
+      guard let url = request.url else { throw URLError.missingURL }
       guard !LocalContent.serves(url) else { throw BackgroundRefusal.localURL.error }
       guard request.lupine.isRecordable else { throw BackgroundRefusal.connectionSettings.error }
       let isSecret = background.options.settings.recordsCredentials ? nil : background.redirectRule.isBoundToOrigin

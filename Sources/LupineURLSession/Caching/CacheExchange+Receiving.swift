@@ -15,7 +15,7 @@ struct NetworkExchange {
     var isDelivered: Bool
   }
 
-  /// What happens to the part of the response that hasn't arrived yet.
+  /// How the exchange treats the rest of the response.
   enum Use {
     /// The exchange receives it.
     case receiving

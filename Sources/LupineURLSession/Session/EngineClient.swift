@@ -212,7 +212,7 @@ package final class EngineClient: CacheUpstream, Sendable {
 
   private func uri(of request: URLRequest) throws(URLError) -> URI {
     if let parsedURL = request.parsedURL { return parsedURL.uri }
-    guard let url = request.url else { throw URLError(.unsupportedURL, "The request has no URL. Set one.") }
+    guard let url = request.url else { throw URLError.missingURL }
     do {
       return try URI(url.absoluteString)
     } catch {

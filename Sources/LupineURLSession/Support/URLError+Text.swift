@@ -12,4 +12,7 @@ extension URLError {
     info[NSUnderlyingErrorKey] = underlying
     self.init(code, userInfo: info)
   }
+
+  /// The error for a request without a URL.
+  static var missingURL: URLError { URLError(.unsupportedURL, "The request has no URL. Set one.") }
 }

@@ -62,8 +62,8 @@ extension URLSession {
     mutableState.withLock { $0.fileTransfers.created(onQueue: "lupine.session.files") }
   }
 
-  /// The transfers of WebSocket tasks. They process the opening handshake and the end of a connection on a queue of their own, so that
-  /// a connection opens even if the delegate queue is busy. The loop processes the frames.
+  /// The transfers of WebSocket tasks. They have a queue of their own for the opening handshake and the connection's end, so that a
+  /// connection opens even if the delegate queue is busy. The loop processes the frames.
   var webSocketTransfers: ReadyTransfers {
     mutableState.withLock { $0.webSocketTransfers.created(onQueue: "lupine.session.websockets") }
   }
