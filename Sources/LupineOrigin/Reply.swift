@@ -57,6 +57,16 @@ package enum Pattern {
   /// Returns the byte at an offset of the sequence. The sequence has a period of 251 bytes.
   package static func byte(at offset: UInt64) -> UInt8 { UInt8(offset % UInt64(period)) }
 
+  /// Returns the bytes at a range of offsets of the sequence.
+  package static func bytes(_ offsets: Range<Int>) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(offsets.count)
+    while bytes.count < offsets.count {
+      bytes += block[((offsets.lowerBound + bytes.count) % block.count)...].prefix(offsets.count - bytes.count)
+    }
+    return bytes
+  }
+
   /// The bytes that the server passes to each write: 64,256 bytes. This is a multiple of the sequence's period, so that the same
   /// block can be sent repeatedly.
   static let block = (0..<256 * period).map { UInt8($0 % period) }

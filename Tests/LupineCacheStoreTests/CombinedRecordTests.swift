@@ -12,8 +12,9 @@ struct Representation {
   let byteCount: Int
   let version: Int
 
+  /// Returns the bytes in a range. They depend on their positions and on the version.
   func bytes(_ range: Range<Int>) -> [UInt8] {
-    range.map { UInt8(truncatingIfNeeded: ($0 &* 31) ^ ($0 >> 8) &+ version &* 101) }
+    SequenceBytes.bytes(from: range.lowerBound + version * 101, count: range.count)
   }
 
   /// The metadata of a 206 with these bytes.

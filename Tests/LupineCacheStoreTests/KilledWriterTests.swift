@@ -68,7 +68,7 @@ import Testing
       for found in store.contents(of: "\(number)") {
         checked += 1
         let version = try #require(found.response.fields.first("Version").flatMap { Int($0) })
-        let body = (0..<(number * 4000)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number &* 7 &+ version) }
+        let body = SequenceBytes.bytes(from: number * 7 + version, count: number * 4000)
         #expect(found.body == body)
       }
     }

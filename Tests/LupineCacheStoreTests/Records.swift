@@ -70,7 +70,7 @@ extension StoredResponse {
 }
 
 /// Returns a response body in which each byte depends on its position and on the version.
-func body(_ count: Int, version: Int = 1) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + version) } }
+func body(_ count: Int, version: Int = 1) -> [UInt8] { SequenceBytes.bytes(from: version, count: count) }
 
 extension DiskStore {
   /// Stores a response, which replaces the stored responses for the same URI whose requests had the same value of the field Foo.

@@ -19,7 +19,7 @@ func write(_ number: Int, version: Int, id: UInt64) throws(DiskStoreError) {
     status: 200, fields: fields, times: ExchangeTimes(request: 0, response: 0), partition: .anonymous,
     selectingFields: SelectingFields([]))
   // The test computes the same body.
-  let body = (0..<(number * 4000)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number &* 7 &+ version) }
+  let body = SequenceBytes.bytes(from: number * 7 + version, count: number * 4000)
   let writer = try store.writer(uri: "\(number)", response: response, id: id)
   try writer.append(body.span)
   try writer.commit { _ in true }

@@ -19,7 +19,7 @@ enum Scenario: String, CaseIterable {
   /// The body of uploads. It is created from the bytes each time, because LeakSanitizer doesn't see references from a global
   /// `Data`.
   static var body: Data { Data(bytes) }
-  private static let bytes = (0..<byteCount).map { Pattern.byte(at: UInt64($0)) }
+  private static let bytes = Pattern.bytes(0..<byteCount)
 }
 
 /// The servers for all kinds of requests. Calls on their threads never fail.

@@ -5,12 +5,7 @@ import LupineOrigin
 
 extension Pattern {
   /// Returns the first `byteCount` bytes of the tests' byte pattern.
-  static func data(_ byteCount: Int) -> Data {
-    var data = Data(count: 0)
-    let block = Data((0..<251 * 256).map { byte(at: $0) })
-    while data.count < byteCount { data.append(block.prefix(byteCount - data.count)) }
-    return data
-  }
+  static func data(_ byteCount: Int) -> Data { Data(bytes(0..<byteCount)) }
 }
 
 extension URL {

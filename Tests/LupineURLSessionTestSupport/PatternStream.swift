@@ -54,7 +54,7 @@ final class PatternStream: InputStream {
         state.status = .error
         return -1
       }
-      for index in 0..<count { buffer[index] = Pattern.byte(at: UInt64(state.offset + index)) }
+      buffer.update(from: Pattern.bytes(state.offset..<state.offset + count), count: count)
       state.offset += count
       return count
     }

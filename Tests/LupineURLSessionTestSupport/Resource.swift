@@ -23,7 +23,7 @@ struct Resource: Sendable {
     case hold(at: Int)
   }
 
-  var bytes: Data { Data((0..<byteCount).map { Pattern.byte(at: UInt64($0 + shift)) }) }
+  var bytes: Data { Data(Pattern.bytes(shift..<shift + byteCount)) }
 
   /// Sends a 206 with the bytes from the requested offset if If-Range contains the resource's validator. Otherwise sends a 200
   /// with all bytes.

@@ -88,7 +88,12 @@ extension MutatedRequest {
   private static func end(ofHead bytes: [UInt8]) -> Int? {
     // Servers skip empty lines before a request (RFC 9112 §2.2).
     let start = bytes.firstIndex { $0 != 13 && $0 != 10 } ?? bytes.count
-    let end = Array("\r\n\r\n".utf8)
-    return bytes.indices[start...].first { bytes[$0...].starts(with: end) }.map { $0 + end.count }
+    var rest = bytes[start...]
+    while let lineFeed = rest.firstIndex(of: 10) {
+      let next = lineFeed + 1
+      if next - start >= 4, bytes[next - 4..<next] == [13, 10, 13, 10] { return next }
+      rest = bytes[next...]
+    }
+    return nil
   }
 }

@@ -72,7 +72,8 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     let poller = try Poller()
     let number = try SystemCall.run("eventfd") { eventfd(0, CInt(EFD_NONBLOCK | EFD_CLOEXEC)) }
     eventDescriptor = FileDescriptor(owning: number)
-    try poller.add(number, .readable, token: Self.wakeToken)
+    // Each write is reported once, so that the loop needn't read the counter.
+    try poller.add(number, .edgeTriggered, token: Self.wakeToken)
     self.poller = poller
     self.busyPoll = BusyPoll(limit: busyPoll)
   }
@@ -93,9 +94,8 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     let before = activity.exchange(Activity.signalled, ordering: .acquiringAndReleasing)
     switch before {
     case Activity.asleep:
-      var one: UInt64 = 1
-      // The counter can't overflow, because there is at most one write each time the loop has fallen asleep.
-      _ = write(eventDescriptor.number, &one, 8)
+      // The counter can't overflow: nobody could write 2^64 times.
+      _ = eventfd_write(eventDescriptor.number, 1)
     case Activity.ended: runJobsOnNewThread()
     default: break
     }
@@ -231,11 +231,7 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
       preconditionFailure("\(error)")  // epoll_wait fails only for a bad descriptor or buffer: our own bug
     }
     wasWoken = activity.exchange(Activity.awake, ordering: .acquiringAndReleasing) == Activity.signalled
-    if let index = events.firstIndex(where: { $0.token == Self.wakeToken }) {
-      events.remove(at: index)
-      var count: UInt64 = 0
-      _ = read(eventDescriptor.number, &count, 8)
-    }
+    if let index = events.firstIndex(where: { $0.token == Self.wakeToken }) { events.remove(at: index) }
     return now
   }
 

@@ -8,7 +8,7 @@ internal import CLupineLinux
   internal import Musl
 #endif
 
-/// Watches descriptors with epoll in level-triggered mode, which reports a descriptor as long as it is ready.
+/// Watches descriptors with epoll. A descriptor is reported as long as it is ready, unless its interest is edge-triggered.
 ///
 /// The caller chooses a token for each descriptor, and the descriptor's events carry it. If tokens are never reused, the caller can
 /// recognize and drop events fetched before their descriptor was closed.
@@ -23,6 +23,9 @@ package struct Poller: ~Copyable, Sendable {
     package static let readable = Interest(rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue)
     /// The event that data can be written, or that an attempt to connect has ended.
     package static let writable = Interest(rawValue: EPOLLOUT.rawValue)
+    /// The event that something has been written since the previous event, even if it hasn't been read. It ends a wait, but isn't
+    /// among the events if the buffer was too small for all of them.
+    package static let edgeTriggered = Interest(rawValue: EPOLLIN.rawValue | EPOLLET.rawValue)
   }
 
   /// The state of a ready descriptor.

@@ -53,7 +53,12 @@ package enum Checksum {
   @inline(__always)
   private static func word(_ bytes: borrowing Span<UInt8>, _ offset: Int) -> UInt64 {
     var word: UInt64 = 0
-    for index in 0..<8 { word |= UInt64(bytes[offset + index]) << UInt64(8 * index) }
+    var index = offset + 8
+    // Without optimization, iterating over a range would take several times as long.
+    while index > offset {
+      index -= 1
+      word = word << 8 | UInt64(bytes[index])
+    }
     return word
   }
 

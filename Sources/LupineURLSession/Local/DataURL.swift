@@ -110,7 +110,12 @@ struct DataURL: Equatable {
   /// Decodes base64 (RFC 4648 §4). Skips white space, such as line breaks, and accepts missing padding, as browsers do (Infra
   /// standard, "forgiving-base64 decode").
   private static func base64Decoded(_ bytes: [UInt8]) throws(DataURLError) -> Data {
-    let text = bytes.filter { ![0x09, 0x0A, 0x0C, 0x0D, 0x20].contains($0) }
+    let text = bytes.filter { byte in
+      switch byte {
+      case 0x09, 0x0A, 0x0C, 0x0D, 0x20: false
+      default: true
+      }
+    }
     let digits = text.prefix { $0 != UInt8(ascii: "=") }
     let padding = [UInt8](repeating: UInt8(ascii: "="), count: (4 - digits.count % 4) % 4)
     let given = text[digits.endIndex...]

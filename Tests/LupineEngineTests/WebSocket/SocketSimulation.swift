@@ -142,11 +142,13 @@ final class SocketSimulation {
     writer = BodyWriter(notify: {})
   }
 
+  private static let letters = (0..<24_000).map { UInt8(97 + $0 % 26) }
+
   /// Adds a message in fragments, with pings and pongs between them.
   private static func add(_ random: inout SplitMix64, _ wire: inout [UInt8], _ messages: inout [WebSocketMessage]) {
     let isText = Bool.random(using: &random)
     let size = random.pick([0, 1, 125, 126, 300, 5000, 24_000])
-    let bytes = (0..<size).map { UInt8(97 + $0 % 26) }
+    let bytes = [UInt8](letters.prefix(size))
     messages.append(isText ? .text(String(decoding: bytes, as: UTF8.self)) : .binary(bytes))
     var parts = bytes.chunks(of: max(1, random.pick([size, size / 2, size / 7 + 1])))
     if parts.isEmpty { parts = [[]] }

@@ -104,7 +104,6 @@ struct LoopTaskExecutorTests {
       wait(for: isEnqueued)
       let before = wakeUpCount(of: loop)
       let inner = Task(executorPreference: LoopTaskExecutor(loop)) { loop.isCurrent }
-      // The loop doesn't read the counter before this job has ended.
       return (before, wakeUpCount(of: loop), inner)
     }
     isEnqueued.signal()
@@ -118,7 +117,7 @@ struct LoopTaskExecutorTests {
 /// Blocks the thread. A separate function, because asynchronous code can't call `DispatchSemaphore.wait`.
 private func wait(for semaphore: DispatchSemaphore) { semaphore.wait() }
 
-/// Returns the number of wake-ups that are pending in the loop's eventfd, or nil if it can't be read.
+/// Returns how often the loop's eventfd was written, or nil if it can't be read.
 private func wakeUpCount(of loop: EventLoop) -> Int? {
   let file = open("/proc/self/fdinfo/\(loop.eventDescriptor.number)", O_RDONLY)
   var text = [UInt8](repeating: 0, count: 1_024)

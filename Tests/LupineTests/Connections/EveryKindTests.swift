@@ -48,8 +48,7 @@ private struct Load {
 
   func run(_ count: Int) async throws -> String {
     let socketsBefore = descriptors.count { isSocket($0) }
-    let origin = try OriginServer.serving { request in .text(String(repeating: "x", count: 5_000 + request.body.count))
-    }
+    let origin = try OriginServer.serving { request in Reply(.pattern(byteCount: UInt64(5_000 + request.body.count))) }
     defer { origin.stop() }
     _ = await send(200, seed: 1, origin.url)
     // The number of open sockets isn't measured here, because the server may accept or close a connection later. The server has

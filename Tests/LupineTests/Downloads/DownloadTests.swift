@@ -202,7 +202,7 @@ import Testing
   func bodies() async throws {
     try await withServer { request in
       switch request.path {
-      case "/gzip": Reply(.coded((0..<100_000).map { Pattern.byte(at: $0) }, .gzip))
+      case "/gzip": Reply(.coded(Pattern.bytes(0..<100_000), .gzip))
       case "/chunks": Reply(.chunks([[1], [2, 3]], pause: .zero))
       case "/204": Reply(status: 204)
       default: Reply()

@@ -41,7 +41,7 @@ func withEndlessServer<Value>(_ body: (OriginServer) async throws -> Value) asyn
     guard let request = try peer.readRequest() else { return }
     if request.path == "/short" { return try peer.respond(fields: ["Connection": "close"], body: [1]) }
     try peer.beginChunked()
-    let bytes = (0..<65_536).map { Pattern.byte(at: $0) }
+    let bytes = Pattern.bytes(0..<65_536)
     while true {
       try peer.chunk(bytes)
       try peer.pause(for: .milliseconds(1))

@@ -201,7 +201,7 @@ extension CacheFixture {
       let ends = range.split(separator: "-").compactMap { Int($0) }
       let (first, last) = (ends[0], ends.count > 1 ? ends[1] : byteCount - 1)
       fields.append(name: "Content-Range", value: "bytes \(first)-\(last)/\(byteCount)")
-      return Reply(status: 206, fields: fields, .bytes((first...last).map { Pattern.byte(at: UInt64($0)) }))
+      return Reply(status: 206, fields: fields, .bytes(Pattern.bytes(first..<last + 1)))
     }
   }
 

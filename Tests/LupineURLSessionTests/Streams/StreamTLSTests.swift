@@ -81,7 +81,7 @@ struct StreamTLSTests {
   @Test("large data passes through TLS in both directions")
   func large() async throws {
     let server = try ServerIdentity(identity, authorityPEM: authority.certificatePEM)
-    let data = Data((0..<4 << 20).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 2) })
+    let data = Data(Pattern.bytes(0..<4 << 20))
     try await withStream(server: { peer in
       try peer.startTLS(server)
       while true {
