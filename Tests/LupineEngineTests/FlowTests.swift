@@ -9,7 +9,7 @@ import Testing
     "the receiver of a response gets as many bytes as its receive window permits, and the rest once it extends the window",
     arguments: ["identity", "gzip"])
   func window(coding: String) async throws {
-    let body = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    let body = Pattern.bytes(0..<1_000_000)
     let origin = try OriginServer.serving { _ in
       coding == "gzip" ? Reply(.coded(body, .gzip)) : Reply(.bytes(body))
     }
@@ -39,7 +39,7 @@ import Testing
     handle.exchange.resume()
     let outcome = await sink.outcome
     #expect(outcome.body.count == 20_000_000)
-    let period = (0..<251).map { Pattern.byte(at: $0) }
+    let period = Pattern.bytes(0..<251)
     var expected: [UInt8] = []
     while expected.count < outcome.body.count { expected += period }
     #expect(outcome.body == Array(expected.prefix(outcome.body.count)))
@@ -219,7 +219,7 @@ import Testing
   @Test("bytes that arrive while the receive window is full stay in order, even if the connection is then reset")
   func resetWhileHeld() async throws {
     let (full, reset) = (Gate(), Gate())
-    let body = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 13) }
+    let body = Pattern.bytes(0..<200_000)
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }
       try peer.beginChunked()

@@ -14,8 +14,8 @@ enum Traffic: String, CaseIterable {
   #endif
 
   static let bigByteCount = 200_000
-  static let body = Data((0..<20_000).map { Pattern.byte(at: UInt64($0)) })
-  static let bigBody = Data((0..<bigByteCount).map { Pattern.byte(at: UInt64($0)) })
+  static let body = Data(Pattern.bytes(0..<20_000))
+  static let bigBody = Data(Pattern.bytes(0..<bigByteCount))
 
   /// The outcome of one request of the soak test.
   enum Fate: Hashable, Sendable {

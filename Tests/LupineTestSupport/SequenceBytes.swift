@@ -1,8 +1,10 @@
 // SequenceBytes: bytes for bodies in tests, which depend on their positions.
 
-/// An endless sequence of bytes for bodies. It repeats after 65,536 bytes.
+/// An endless sequence of bytes for bodies. It repeats after `period` bytes.
 package enum SequenceBytes {
-  private static let block = (0..<65_536).map { UInt8(truncatingIfNeeded: ($0 &* 31) ^ ($0 >> 8)) }
+  package static let period = 65_536
+
+  private static let block = (0..<period).map { UInt8(truncatingIfNeeded: ($0 &* 31) ^ ($0 >> 8)) }
 
   /// Returns `count` bytes, from an offset of the sequence on. The bytes are copied, because computing each of them takes long in a
   /// debug build, and longer under a sanitizer.

@@ -113,7 +113,7 @@ import Testing
 
   @Test("a cancelled download returns resume data, from which another download continues")
   func resuming() async throws {
-    let content = (0..<2_000_000).map { UInt8($0 % 251) }
+    let content = Pattern.bytes(0..<2_000_000)
     let first = Gate()
     let release = Gate()
     let ranges = Shared<[String?]>([])

@@ -30,7 +30,7 @@ struct ProxyTLSTests {
     defer { proxy.stop() }
     let engine = try engine(proxy, trusting: identity)
     for byteCount in [0, 1, 16_384, 65_536, 3_000_000] {
-      let body = (0..<byteCount).map { Pattern.byte(at: UInt64($0)) }
+      let body = Pattern.bytes(0..<byteCount)
       let request = EngineRequest(
         method: "POST", uri: try URI("http://h.example/a"), body: RequestBody(body))
       let response = try await engine.collect(request)
@@ -52,7 +52,7 @@ struct ProxyTLSTests {
     defer { proxy.stop() }
     let engine = try engine(proxy, trusting: outer, inner)
     for byteCount in [0, 1, 16_384, 65_536, 3_000_000] {
-      let body = (0..<byteCount).map { Pattern.byte(at: UInt64($0)) }
+      let body = Pattern.bytes(0..<byteCount)
       let request = EngineRequest(
         method: "POST", uri: try URI("https://127.0.0.1:9/a"), body: RequestBody(body))
       #expect(try await engine.collect(request).body == body)
@@ -70,7 +70,7 @@ struct ProxyTLSTests {
     }
     defer { proxy.stop() }
     let engine = try engine(proxy, trusting: identity)
-    let body = (0..<1_000_000).map { Pattern.byte(at: UInt64($0)) }
+    let body = Pattern.bytes(0..<1_000_000)
     let file = try TemporaryFile(body)
     var content = RequestBody()
     content.append(.file(path: file.path, byteCount: UInt64(body.count)))

@@ -52,7 +52,7 @@ struct ResponseBodyTests {
     var count = 0
     var largest = 0
     for try await piece in response.body {
-      #expect(piece.indices.allSatisfy { piece[$0] == Pattern.byte(at: UInt64(count + $0)) })
+      #expect(piece == Pattern.bytes(count..<count + piece.count))
       count += piece.count
       largest = max(largest, piece.count)
       if windowBytes == 1, count == 2000 { break }

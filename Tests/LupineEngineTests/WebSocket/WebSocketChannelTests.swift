@@ -84,7 +84,7 @@ struct WebSocketChannelTests {
       let engine = try Engine(configuration: configuration)
       let client = try SocketClient(engine, origin.url, deflate: DeflateOffer())
       for size in [0, 1, 125, 126, 1000, 65_535, 65_536, 1 << 20] {
-        let message = WebSocketMessage.binary((0..<size).map { UInt8(truncatingIfNeeded: $0 / 7) })
+        let message = WebSocketMessage.binary(SequenceBytes.bytes(from: 0, count: size))
         async let answer = client.receive()
         #expect(await client.send(message) == nil)
         #expect(await answer == .success(message))

@@ -1,13 +1,14 @@
 // WritableFileTests: writing files, write errors, and atomic renames.
 
 import Glibc
+import LupineTestSupport
 import Testing
 
 @testable import LupineReactor
 
 @Suite("WritableFile")
 struct WritableFileTests {
-  private let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+  private let bytes = SequenceBytes.bytes(from: 0, count: 200_000)
 
   private func path(_ name: String = "file") throws -> (folder: Folder, path: String) {
     let folder = try Folder()

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Sending files", .timeLimit(.minutes(10)))
 struct SendFileTests {
-  private let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+  private let bytes = SequenceBytes.bytes(from: 0, count: 100_000)
 
   private func pair() throws -> (client: Socket, server: Socket) {
     try Socket.pair(to: Socket.listen(onNumeric: "127.0.0.1"))
@@ -33,6 +33,7 @@ struct SendFileTests {
 
   @Test("sending a file stops when the kernel's buffer is full, and can be continued from that position")
   func backpressure() throws {
+    let bytes = SequenceBytes.bytes(from: 0, count: SequenceBytes.period)
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
     let (client, server) = try pair()
@@ -44,7 +45,7 @@ struct SendFileTests {
     client.shutdownSending()
     let received = try server.receiveAll()
     #expect(received.count == sent)
-    #expect(received.indices.allSatisfy { received[$0] == bytes[$0 % bytes.count] })
+    #expect(received == SequenceBytes.bytes(from: 0, count: sent))
   }
 
   @Test(

@@ -2,6 +2,7 @@
 
 import Glibc
 import LupineLoopback
+import LupineTestSupport
 import Testing
 
 @testable import LupineReactor
@@ -68,7 +69,7 @@ struct SocketTests {
   @Test("a socket's send accepts no bytes while the kernel's buffer is full, and every accepted byte arrives")
   func backpressure() throws {
     let (client, server) = try pair()
-    let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    let bytes = SequenceBytes.bytes(from: 0, count: SequenceBytes.period)
     var sent = 0
     while let count = try client.send(bytes, from: sent % bytes.count) { sent += count }
     #expect(sent > 0)
@@ -76,7 +77,7 @@ struct SocketTests {
     var received = 0
     var isSame = true
     while let part = try receive(server), !part.isEmpty {
-      for (index, byte) in part.enumerated() where byte != bytes[(received + index) % bytes.count] { isSame = false }
+      if part != SequenceBytes.bytes(from: received, count: part.count) { isSame = false }
       received += part.count
     }
     #expect(received == sent)

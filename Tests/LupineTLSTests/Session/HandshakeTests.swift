@@ -2,6 +2,7 @@
 
 import LupineLoopback
 import LupineTLS
+import LupineTestSupport
 import Testing
 
 @Suite("TLS between two conforming peers")
@@ -42,7 +43,7 @@ struct HandshakeTests {
   @Test("a single write to a TLS session accepts 1 MB")
   func largeWrite() throws {
     let (client, server) = try Fixture().connected()
-    let body = (0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+    let body = SequenceBytes.bytes(from: 0, count: 1_048_576)
     try client.write(body)
     #expect(client.session.pendingOutputCount > body.count)
 

@@ -109,7 +109,7 @@ import Testing
     "a form encodes long parts completely, whatever the size of the buffer",
     arguments: [65_535, 65_536, 65_537, 1_000_003])
   func longParts(byteCount: Int) throws {
-    let bytes = Data((0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    let bytes = Data(SequenceBytes.bytes(from: 0, count: byteCount))
     try withFolder { folder in
       let source = folder.appending(path: "long.bin")
       try bytes.write(to: source)

@@ -11,7 +11,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct BackgroundRestoreTests {
-  private let content = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+  private let content = SequenceBytes.bytes(from: 0, count: 10_000)
   private static let running = TransferProgress(stage: .running, startedAt: Int64(Date().timeIntervalSince1970 * 1000))
 
   /// Calls `body` with a server whose resource has the entity tag `tag`, and with a function that returns the received requests.

@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct BackgroundResumeTests {
-  private let content = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+  private let content = SequenceBytes.bytes(from: 0, count: 10_000)
   private static let running = TransferProgress(stage: .running, startedAt: Int64(Date().timeIntervalSince1970 * 1000))
 
   private func resumeData(_ url: String, path: String) throws -> ResumeData {
@@ -85,7 +85,7 @@ import Testing
   )
   func changed() async throws {
     let folder = SessionFolder()
-    let new = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 11) }
+    let new = SequenceBytes.bytes(from: 1, count: 10_000)
     let origin = try OriginServer { [content] peer in
       while let request = try peer.readRequest() {
         switch peer.connectionIndex {

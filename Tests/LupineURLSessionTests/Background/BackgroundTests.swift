@@ -160,7 +160,7 @@ import Testing
   @Test("after a failed connection, a background task tries again, and a download continues where it was cut off")
   func retries() async throws {
     let folder = SessionFolder()
-    let bytes = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    let bytes = SequenceBytes.bytes(from: 0, count: 10_000)
     let origin = try OriginServer { peer in
       while let request = try peer.readRequest() {
         guard peer.connectionIndex > 0 else { return peer.close() }
@@ -324,7 +324,7 @@ import Testing
   @Test("a cancelled background task leaves no file, except resume data, with which any session can continue")
   func cancellation() async throws {
     let folder = SessionFolder()
-    let bytes = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    let bytes = SequenceBytes.bytes(from: 0, count: 10_000)
     let origin = try OriginServer { peer in
       while let request = try peer.readRequest() {
         let isRest = request.fields.contains("Range")

@@ -18,7 +18,7 @@ import Testing
     defer { try? FileManager.default.removeItem(at: secret) }
     let finished = TransferProgress(stage: .finished, status: 200, byteCount: 3, startedAt: 1)
     let folder = SessionFolder()
-    let content = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    let content = SequenceBytes.bytes(from: 0, count: 10_000)
     try await withServer { _ in
       Reply(.bytes(content))
     } _: { origin in

@@ -18,7 +18,7 @@ import Testing
   /// The arguments for `elsewhere` that can be tested on this machine: true requires a second file system.
   private static let fileSystems = hasSecondFileSystem ? [false, true] : [false]
 
-  private let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
+  private let bytes = Data(SequenceBytes.bytes(from: 0, count: 300_000))
 
   /// Calls `body` with a source file that contains `bytes`, and with an empty folder for the destination. The folder is on
   /// another file system if `elsewhere` is true.

@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct DownloadFileTests {
   private static let source = URL(string: "https://h/large")
-  private let bytes = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+  private let bytes = Data(SequenceBytes.bytes(from: 0, count: 100_000))
 
   private func names(in folder: URL) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: folder.path)
