@@ -17,6 +17,9 @@ STRICT := --traits $(TRAITS) $(FLAGS)
 # because the compiler otherwise expands a test's macros several times, and line numbers are the only debugging information.
 WHOLE := -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -gline-tables-only
 
+# The gate, in which nobody edits, sets LUPINE_WHOLE_MODULES.
+DEBUG := $(STRICT) $(if $(LUPINE_WHOLE_MODULES),$(WHOLE))
+
 # Swift's backtracer can hang for minutes after a crash of a sanitized program. XCTest, which the tests don't use,
 # leaks. A few tests run in parallel: a sanitized program is many times slower, so that all tests together would exceed
 # their time limits, and single tests would wait three quarters of the time. More of them run under AddressSanitizer, where two wait
@@ -44,7 +47,7 @@ demo: ## build the demo and run it
 	$(SWIFT) run --skip-build lupine-demo
 
 build: deps ## build everything, without optimization
-	$(SWIFT) build $(STRICT)
+	$(SWIFT) build $(DEBUG)
 
 release: deps ## build everything, optimized
 	$(SWIFT) build -c release $(STRICT)
@@ -53,12 +56,12 @@ TEST_TARGETS := $(notdir $(wildcard Tests/*Tests))
 
 # Limits the parallelism: on a busy machine, all tests at once would exceed their time limits.
 test: deps servers-install ## run the tests, with the test servers
-	LUPINE_TARGETS='$(TEST_TARGETS)' $(SERVERS) run $(SWIFT) test $(STRICT) --experimental-maximum-parallelization-width 24
+	LUPINE_TARGETS='$(TEST_TARGETS)' $(SERVERS) run $(SWIFT) test $(DEBUG) --experimental-maximum-parallelization-width 24
 
 # Without the test servers: `Tests/Servers/servers run make test-only TEST=…` runs tests that need them. Builds only the test
 # targets that the pattern can match, and what they need.
 test-only: deps ## run the tests whose names match TEST=…, without the test servers
-	LUPINE_TARGETS="$$(.ci/test-targets '$(TEST)')" $(SWIFT) test $(STRICT) --disable-xctest --filter '$(TEST)'
+	LUPINE_TARGETS="$$(.ci/test-targets '$(TEST)')" $(SWIFT) test $(DEBUG) --disable-xctest --filter '$(TEST)'
 
 servers-install: ## install missing packages for the test servers
 	@$(SERVERS) install
@@ -118,7 +121,7 @@ traits: deps ## build and test the parts whose traits download packages, with ea
 	done
 	$(TRAITS_TARGETS) $(SWIFT) test $(TRAITS_BUILD) --filter '$(call any_of,Bench $(PACKAGE_TRAITS:%=Lupine%Tests))'
 	Tests/Packages/snippets .build/traits
-	@for packages in $(PACKAGES); do echo "$$packages" && $$packages || exit 1; done
+	@for packages in $(PACKAGES); do echo "$$packages" && SWIFT_FLAGS='$(WHOLE)' $$packages || exit 1; done
 
 tables: deps ## write the generated table of Errors.md from the errors in the code
 	LUPINE_WRITE_TABLES=1 $(MAKE) test-only TEST=ErrorTableTests
@@ -197,7 +200,8 @@ ahead: deps
 	-$(ASAN) $(SWIFT) build --build-tests $(SANITIZED) $(ASAN_BUILD)
 	-SWIFT=$(SWIFT) Fuzz/run
 	-$(TRAITS_TARGETS) $(SWIFT) build --build-tests $(TRAITS_BUILD)
-	-for packages in $(PACKAGES) Tests/Examples/run; do $$packages build; done
+	-for packages in $(PACKAGES); do SWIFT_FLAGS='$(WHOLE)' $$packages build; done
+	-Tests/Examples/run build
 
 # The duration of fuzz and soak in seconds.
 TIME ?= 60
@@ -269,8 +273,8 @@ micro: deps ## measure the parts of a request without the network, and compare t
 
 namespaces: deps ## test on networks that lose, delay, reset and drop packets (as root or with sudo)
 	sh .ci/packages iproute2 python3 openssl dnsmasq-base
-	$(SWIFT) build $(STRICT) --product lupine
-	$(SWIFT) build $(STRICT) --product LupineReachability
+	$(SWIFT) build $(DEBUG) --product lupine
+	$(SWIFT) build $(DEBUG) --product LupineReachability
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/run
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/reachability
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/waiting
@@ -314,8 +318,8 @@ example: deps ## build the code of the README and the articles, and run the READ
 PUBLIC := Alamofire4 Lupine LupineCoding LupineCookies LupineEngine LupineFormats LupineJSON LupineReactor LupineTLS LupineTesting \
   LupineURLSession LupineWire
 GRAPHS := .build/graphs
-DUMP_SYMBOLS = LUPINE_TARGETS='Lupine Alamofire4 LupineTesting' $(SWIFT) build $(STRICT) && \
-  SWIFT=$(SWIFT) .ci/graphs "$$($(SWIFT) build $(STRICT) --show-bin-path)" $(GRAPHS) $(PUBLIC)
+DUMP_SYMBOLS = LUPINE_TARGETS='Lupine Alamofire4 LupineTesting' $(SWIFT) build $(DEBUG) && \
+  SWIFT=$(SWIFT) .ci/graphs "$$($(SWIFT) build $(DEBUG) --show-bin-path)" $(GRAPHS) $(PUBLIC)
 
 # The symbols of Lupine's API, and of the targets that it re-exports: programs see all of them as one module. The engine, for
 # its own users, is documented in its comments.
