@@ -89,8 +89,6 @@ package struct RawDeflateEncoder: ~Copyable, @unchecked Sendable {
 package struct RawInflateDecoder: ~Copyable, @unchecked Sendable {
   /// The end of a sync flush, which senders omit from a message (RFC 7692 §7.2.1): an empty stored block without its header bits.
   static let flushTail: [UInt8] = [0x00, 0x00, 0xff, 0xff]
-  /// The maximum size of deflate's window: 32 KiB (RFC 1951 §2).
-  private static let windowBytesMax = 32 << 10
 
   private let stream: UnsafeMutablePointer<z_stream>
   /// Whether the latest decoded block was marked as the last one of the stream. More blocks may follow nevertheless (RFC 7692
@@ -186,18 +184,12 @@ package struct RawInflateDecoder: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Continues after a block that was marked as the last one, with the same window.
+  /// Continues after a block that was marked as the last one, with the same window. The window isn't copied: every two bytes of a
+  /// message can be such a block, and copying 32 KiB for each would occupy the loop for a second per MiB.
   private mutating func restart() throws(CodingError) {
     isAtEnd = false
-    // SAFETY: inflateGetDictionary writes at most a window of 32 KiB, and inflateSetDictionary reads as many bytes as it wrote.
-    let status = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.windowBytesMax) { window in
-      var count: UInt32 = 0
-      inflateGetDictionary(stream, window.baseAddress, &count)
-      // The reset keeps the window's size and the unread input.
-      inflateReset(stream)
-      return inflateSetDictionary(stream, window.baseAddress, count)
-    }
-    guard status == Z_OK else { throw error(.internalFailure("inflateSetDictionary returned \(status)")) }
+    let status = inflateResetKeep(stream)
+    guard status == Z_OK else { throw error(.internalFailure("inflateResetKeep returned \(status)")) }
   }
 
   private func error(_ cause: CodingError.Cause) -> CodingError {

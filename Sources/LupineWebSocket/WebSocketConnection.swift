@@ -65,6 +65,9 @@ package struct WebSocketConnection: ~Copyable, Sendable {
   private var output: [UInt8] = []
   /// The payload of the latest ping that arrived while the output was backlogged.
   private var unansweredPing: [UInt8]?
+  /// Whether messages are neither decompressed nor returned any more, because nobody takes them. Once true, it stays true: later
+  /// compressed messages refer to those that weren't decompressed.
+  private var discardsMessages = false
   /// Called with each frame, or nil (the default).
   package var tracer: (@Sendable (FrameTrace) -> Void)?
 
@@ -161,6 +164,13 @@ package struct WebSocketConnection: ~Copyable, Sendable {
 
   // MARK: Receiving
 
+  /// Discards the message of which some frames have arrived, and all later ones. A server that ignores a Close frame would otherwise
+  /// occupy the loop with decompressing them. Control frames still have their effect.
+  package mutating func discardMessages() {
+    discardsMessages = true
+    partial?.bytes = []
+  }
+
   /// Parses bytes from `cursor` on and moves `cursor` past the parsed bytes. Call this method again until it returns
   /// `.needMoreBytes`.
   package mutating func receive(
@@ -221,6 +231,10 @@ package struct WebSocketConnection: ~Copyable, Sendable {
     if header.opcode.isControl {
       control.append(copying: payload, 0..<payload.count)
       return isLast ? try endControlFrame() : nil
+    }
+    if discardsMessages {
+      if isLast, header.isFinal { partial = nil }
+      return nil
     }
     guard var partial = self.partial.take() else { preconditionFailure("a data frame belongs to no message") }
     let start = partial.bytes.count

@@ -75,9 +75,11 @@ struct NTLMTests {
     return message + information
   }
 
-  private func parameters(user: String = "Domain\\User", binding: ChannelBinding? = nil) -> NTLMHandshake.Context {
+  private func parameters(
+    user: String = "Domain\\User", host: String = "h.example", binding: ChannelBinding? = nil
+  ) -> NTLMHandshake.Context {
     NTLMHandshake.Context(
-      credential: PasswordCredential(user: user, password: "Password"), host: "h.example", binding: binding,
+      credential: PasswordCredential(user: user, password: "Password"), host: host, binding: binding,
       time: 0x0102_0304_0506_0708, nonce: Self.clientNonce)
   }
 
@@ -214,5 +216,15 @@ struct NTLMTests {
       _ = handshake.start()
       #expect(throws: NTLMError.tooLong) { try handshake.answer(challenge(), with: parameters(user: user)) }
     }
+  }
+
+  @Test(
+    "the client refuses to send an NTLM message for a host whose name is longer than the limit",
+    arguments: [8_188, 40_000])
+  func longHost(length: Int) throws {
+    var handshake = NTLMHandshake()
+    _ = handshake.start()
+    let host = String(repeating: "h", count: length)
+    #expect(throws: NTLMError.tooLong) { try handshake.answer(challenge(), with: parameters(host: host)) }
   }
 }

@@ -117,6 +117,38 @@ struct CompressionTests {
     #expect(try client.receive(ServerFrame(1, [0], reservedBits: 4)) == [.message(.text(""))])
   }
 
+  @Test("blocks that are marked as the last ones leave the window as it was, and the next message refers to it")
+  func finalBlocks() throws {
+    var encoder = try RawDeflateEncoder(windowBits: 15)
+    var random = SplitMix64(seed: 1)
+    let first = (0..<32_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+    let client = Client(DeflateParameters())
+    var coded: [UInt8] = []
+    try encoder.encode(first.span, into: &coded)
+    #expect(try client.receive(ServerFrame(2, coded, reservedBits: 4)) == [.message(.binary(first))])
+    let empty = [[UInt8]](repeating: [0x03, 0x00], count: 20_000).flatMap { $0 }
+    #expect(try client.receive(ServerFrame(2, empty, reservedBits: 4)) == [.message(.binary([]))])
+    let second = Array(first.prefix(500))
+    coded = []
+    try encoder.encode(second.span, into: &coded)
+    #expect(coded.count < 50)
+    #expect(try client.receive(ServerFrame(2, coded, reservedBits: 4)) == [.message(.binary(second))])
+  }
+
+  @Test("discarded messages are neither decompressed nor returned, and control frames still have their effect")
+  func discarded() throws {
+    let client = Client(DeflateParameters())
+    #expect(try client.receive(ServerFrame(1, [0xf2], isFinal: false, reservedBits: 4)) == [])
+    client.discardMessages()
+    let close = WebSocketClose(.normal)
+    #expect(
+      try client.receive(
+        ServerFrame(0, [0xff, 0xff], isFinal: false), ServerFrame(9, [1]), ServerFrame(0, [0xff]),
+        ServerFrame(2, [0xff, 0xff, 0xff], reservedBits: 4), ServerFrame(1, [0xff]), .close(1000))
+        == [.ping([1]), .close(close)])
+    #expect(client.frames().map(\.opcode) == [10, 8])
+  }
+
   @Test("if the server must reset its compressor, a message that refers to an earlier one is refused")
   func serverResets() throws {
     let client = Client(Self.parameters(serverResets: true))

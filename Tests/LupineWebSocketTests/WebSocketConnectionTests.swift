@@ -21,6 +21,8 @@ final class Client {
     connection = WebSocketConnection(deflate: deflate, limits: limits, random: random)
   }
 
+  func discardMessages() { connection.discardMessages() }
+
   /// Passes bytes to the connection and returns the events, without the final `needMoreBytes`.
   func receive(_ bytes: [UInt8]) throws(WebSocketError) -> [WebSocketConnection.Event] {
     var events: [WebSocketConnection.Event] = []

@@ -4,7 +4,7 @@
 package enum NTLMError: Error, Sendable, Hashable {
   /// The server's NTLM message is malformed. The associated value names the malformed part.
   case malformed(String)
-  /// The server's NTLM message is longer than `NTLMChallenge.bytesMax`.
+  /// The server's NTLM message, or a name that the client would send, is longer than `NTLMChallenge.bytesMax`.
   case tooLong
   /// The server doesn't support NTLMv2. The client never uses earlier versions, because they are weaker.
   case versionIsTooOld

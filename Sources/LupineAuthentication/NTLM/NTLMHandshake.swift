@@ -100,6 +100,8 @@ extension NTLMChallenge {
       guard let hash = required.hash else { throw .hashIsUnavailable }
       binding = hash
     }
+    let service = NTLMMessage.utf16("HTTP/\(parameters.host)")
+    guard service.count <= NTLMChallenge.bytesMax else { throw .tooLong }
     // The flag 2 means that the message has an integrity code. It is added to the server's flags.
     let received = attributes.first { $0.identifier == NTLMAttribute.flags && $0.value.count == 4 }
     var flags: [UInt8] = []
@@ -107,7 +109,7 @@ extension NTLMChallenge {
     let own = [
       NTLMAttribute(identifier: NTLMAttribute.flags, value: flags),
       NTLMAttribute(identifier: NTLMAttribute.channelBindings, value: binding),
-      NTLMAttribute(identifier: NTLMAttribute.targetName, value: NTLMMessage.utf16("HTTP/\(parameters.host)")),
+      NTLMAttribute(identifier: NTLMAttribute.targetName, value: service),
     ]
     let replaced = Set(own.map(\.identifier))
     return NTLMAttribute.encode(attributes.filter { !replaced.contains($0.identifier) } + own)

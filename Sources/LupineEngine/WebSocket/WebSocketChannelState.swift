@@ -168,6 +168,7 @@ struct WebSocketChannelState: ~Copyable, Sendable {
   mutating func discard(at now: Instant) {
     isDiscarding = true
     (messages, takenCount, unreadBytes) = ([], 0, 0)
+    connection?.discardMessages()
     failSends()
     endReceivers()
     reportEnding(at: now)
@@ -196,6 +197,7 @@ struct WebSocketChannelState: ~Copyable, Sendable {
     actions.append(.opened(onOpen))
     connection = WebSocketConnection(deflate: agreement.deflate, limits: limits, random: SystemRandomNumbers())
     connection?.tracer = tracer
+    if isDiscarding { connection?.discardMessages() }
     deadlines = WebSocketDeadlines(timeouts, openedAt: now)
     let early = early
     self.early = []
@@ -301,7 +303,6 @@ struct WebSocketChannelState: ~Copyable, Sendable {
   }
 
   private mutating func accept(_ message: WebSocketMessage) {
-    guard !isDiscarding else { return }
     guard receivers.isEmpty else { return actions.append(.deliver(receivers.removeFirst(), .success(message))) }
     messages.append(message)
     unreadBytes += message.byteCount + Self.messageOverheadBytes

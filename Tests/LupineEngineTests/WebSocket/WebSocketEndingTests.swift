@@ -203,6 +203,23 @@ struct WebSocketEndingTests {
     }
   }
 
+  @Test("messages that arrive after the caller has closed the connection aren't decompressed")
+  func discarded() async throws {
+    try await withSocketServer { peer in
+      let fields: Fields = ["Sec-WebSocket-Extensions": "permessage-deflate"]
+      guard let socket = try ServerSocket(peer, fields: fields) else { return }
+      while let frame = try socket.next(), frame.opcode != 8 {}
+      // Decompressing this message would fail.
+      try socket.send(ServerFrame(2, [0xff, 0xff, 0xff], reservedBits: 4))
+      try socket.send(.close(1000))
+    } _: { origin, engine in
+      let client = try SocketClient(engine, origin.url, deflate: DeflateOffer())
+      _ = await client.heads.next()
+      #expect(client.channel.close(WebSocketClose(.normal)))
+      #expect(await client.endings.next() == .closed(WebSocketClose(.normal)))
+    }
+  }
+
   @Test("pings are sent after each interval of silence, and a server that doesn't answer is disconnected")
   func pings() async throws {
     let frames = Recorder<ServerFrame?>()
