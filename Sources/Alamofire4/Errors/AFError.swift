@@ -88,3 +88,8 @@ public enum AFError: Error, @unchecked Sendable {
   /// A serializer couldn't serialize the response.
   case responseSerializationFailed(reason: ResponseSerializationFailureReason)
 }
+
+extension AFError {
+  /// The domain of this error as an `NSError`: `Alamofire.AFError`, whatever the module's name is.
+  public var _domain: String { "Alamofire.AFError" }
+}

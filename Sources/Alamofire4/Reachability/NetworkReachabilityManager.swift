@@ -64,7 +64,12 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     get { state.withLock { $0.listener }?.value }
     set {
       let listener = newValue.map { Transferred($0) }
-      state.withLock { $0.listener = listener }
+      // The earlier listener is released behind the lock, because it may own an object that uses the manager when it is released.
+      let earlier = state.withLock { state in
+        defer { state.listener = listener }
+        return state.listener
+      }
+      withExtendedLifetime(earlier) {}
     }
   }
 

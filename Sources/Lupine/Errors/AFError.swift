@@ -73,10 +73,12 @@ public indirect enum AFError: Error, Sendable {
     case bodyDataInGETRequest(Data)
   }
 
-  /// A ``URLRequestConvertible`` failed to create a `URLRequest`.
-  case createURLRequestFailed(error: any Error)
+  // The order of the cases determines the codes that programs compare: `(error as NSError).code`. They are those of Alamofire.
+
   /// The body of an upload could not be created, such as the encoded form of a ``MultipartFormData``.
   case createUploadableFailed(error: any Error)
+  /// A ``URLRequestConvertible`` failed to create a `URLRequest`.
+  case createURLRequestFailed(error: any Error)
   /// A downloaded file could not be moved from its temporary path to its destination.
   case downloadedFileMoveFailed(error: any Error, source: URL, destination: URL)
   /// The request was cancelled by a call of `cancel()`.
@@ -85,18 +87,18 @@ public indirect enum AFError: Error, Sendable {
   case invalidURL(url: any URLConvertible)
   /// A ``MultipartFormData`` could not be encoded.
   case multipartEncodingFailed(reason: MultipartEncodingFailureReason)
-  /// A ``ParameterEncoder`` failed.
-  case parameterEncoderFailed(reason: ParameterEncoderFailureReason)
   /// A ``ParameterEncoding`` failed, or a ``ParameterEncoder`` that writes JSON or a property list.
   case parameterEncodingFailed(reason: ParameterEncodingFailureReason)
+  /// A ``ParameterEncoder`` failed.
+  case parameterEncoderFailed(reason: ParameterEncoderFailureReason)
   /// A ``RequestAdapter`` failed.
   case requestAdaptationFailed(error: any Error)
   /// A ``RequestRetrier`` failed when it decided about a retry after `originalError`.
   case requestRetryFailed(retryError: any Error, originalError: any Error)
-  /// The response could not be serialized.
-  case responseSerializationFailed(reason: ResponseSerializationFailureReason)
   /// A validation rejected the response.
   case responseValidationFailed(reason: ResponseValidationFailureReason)
+  /// The response could not be serialized.
+  case responseSerializationFailed(reason: ResponseSerializationFailureReason)
   /// A ``ServerTrustManager`` or one of its evaluators rejected the server.
   case serverTrustEvaluationFailed(reason: ServerTrustFailureReason)
   /// The session was released while the request was in flight.
@@ -107,6 +109,11 @@ public indirect enum AFError: Error, Sendable {
   case sessionTaskFailed(error: any Error)
   /// The request was rejected before it was sent, such as a GET request with a body.
   case urlRequestValidationFailed(reason: URLRequestValidationFailureReason)
+}
+
+extension AFError {
+  /// The domain of this error as an `NSError`: `Alamofire.AFError`, whatever the module's name is.
+  public var _domain: String { "Alamofire.AFError" }
 }
 
 extension Error {

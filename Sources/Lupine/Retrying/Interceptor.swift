@@ -130,8 +130,9 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
   ) {
     InterceptorChain(
       members: retriers,
-      ask: { [weak session] retrier, _, completion in
-        guard let session else { return completion(.doNotRetry) }
+      // A retrier that waits keeps this closure, but not the request, which may have been cancelled meanwhile.
+      ask: { [weak session, weak request] retrier, _, completion in
+        guard let session, let request else { return completion(.doNotRetry) }
         retrier.retry(request, for: session, dueTo: error, completion: completion)
       },
       nextInput: { (answer: RetryResult) -> Void? in if case .doNotRetry = answer { () } else { nil } },

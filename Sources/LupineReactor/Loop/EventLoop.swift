@@ -167,7 +167,8 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
   private func runRemainingJobs() {
     var ready: [Job] = []
     repeat {
-      activity.store(Activity.awake, ordering: .releasing)
+      // Exchanged, not stored: a job that was posted while `signalled` is being replaced must be visible to `runJobs`.
+      _ = activity.exchange(Activity.awake, ordering: .acquiringAndReleasing)
       threadID.store(UInt(pthread_self()), ordering: .relaxed)
       repeat { runJobs(&ready) } while !ready.isEmpty
       // The identifier is cleared, because the system may reuse it for another thread.

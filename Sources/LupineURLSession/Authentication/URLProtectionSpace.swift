@@ -146,6 +146,15 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     return methods.contains(authenticationMethod)
   }
 
+  /// Whether a challenge for this space concerns a connection instead of a request: it asks for a client certificate, or for NTLM or
+  /// Negotiate, which authenticate a connection.
+  var isOfConnection: Bool {
+    let methods = [
+      NSURLAuthenticationMethodClientCertificate, NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
+    ]
+    return methods.contains(authenticationMethod)
+  }
+
   /// A textual description of the protection space: the host, port, realm and authentication method.
   open override var description: String {
     let kind = proxyType.map { "\($0) proxy " } ?? `protocol`.map { "\($0) " } ?? ""

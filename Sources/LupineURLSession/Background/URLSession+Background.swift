@@ -116,11 +116,12 @@ extension URLSession {
     for record in unusable { record.remove() }
     let tasks = store.recovered.filter { !$0.description.isLocal }.map {
       record -> (task: any BackgroundTask, record: TransferRecord) in
-      (add(makeTask(of: record, background)), record)
+      (add(makeTask(of: record, background), isRestored: true), record)
     }
     let damaged = (store.damagedIDs + unusable.map(\.id)).map { id -> BackgroundDownloadTask in
       let error = URLError.damagedRecord(Int(id), in: store.folder)
-      return add(BackgroundDownloadTask(self, nil, BackgroundJob(background, failing: error), identifier: Int(id)))
+      let job = BackgroundJob(background, failing: error)
+      return add(BackgroundDownloadTask(self, nil, job, identifier: Int(id)), isRestored: true)
     }
     let resumed = tasks.filter { $0.record.progress.stage != .created }
     background.addRestored(resumed.map(\.task.taskIdentifier) + damaged.map(\.taskIdentifier))

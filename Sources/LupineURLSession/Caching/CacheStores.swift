@@ -76,6 +76,7 @@ final class CacheStores: Sendable {
   private let clock: @Sendable () -> Date
   let unwrittenBytesMax: Int
   private let queue = DispatchQueue(label: "lupine.cache")
+  private let changing = Mutex(())
   /// Marks the queue, so that work on it can find out which queue it is on.
   private static let queueKey = DispatchSpecificKey<ObjectIdentifier>()
 
@@ -260,10 +261,13 @@ final class CacheStores: Sendable {
   /// changed, no response that is read from a file is put into memory, because that would undo the change in memory.
   private func change(_ inMemory: () -> Void, inFiles work: @escaping @Sendable () -> Void) {
     memory.beginChange()
-    inMemory()
-    onQueue {
-      work()
-      self.memory.endChange()
+    // The lock keeps the changes of several threads in the same order in memory and in the files.
+    changing.withLock { _ in
+      inMemory()
+      onQueue {
+        work()
+        self.memory.endChange()
+      }
     }
   }
 

@@ -49,7 +49,14 @@ open class URLCache: NSObject, @unchecked Sendable {
         return new
       }
     }
-    set { sharedCache.withLock { $0 = newValue } }
+    set {
+      // The earlier cache is released behind the lock: it may be of a subclass whose `deinit` reads this property.
+      let earlier = sharedCache.withLock { cache in
+        defer { cache = newValue }
+        return cache
+      }
+      withExtendedLifetime(earlier) {}
+    }
   }
 
   /// The stored responses, which sessions access directly. Only initializers set this property.

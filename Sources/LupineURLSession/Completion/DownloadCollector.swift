@@ -37,6 +37,17 @@ final class DownloadCollector: NSObject, URLSessionDownloadDelegate, Sendable {
     state.withLock { $0.file = result }
   }
 
+  // Progress isn't passed on: as in Foundation, the delegates of a task with a completion handler get none.
+  func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+    totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+  ) {}
+
+  func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
+    expectedTotalBytes: Int64
+  ) {}
+
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     let (handler, result) = state.withLock { state in
       defer { (state.handler, state.file) = (nil, nil) }

@@ -102,7 +102,10 @@ extension URLSession {
         outcome.fill(.failure(URLError(.badServerResponse)))
       }
     }
-    if let delegate { task.delegate = delegate }
+    if let delegate {
+      task.delegate = delegate
+      delegate.urlSession(self, didCreateTask: task)
+    }
     return try await outcome.value(of: task).get()
   }
 }

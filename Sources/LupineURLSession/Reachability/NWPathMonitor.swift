@@ -55,7 +55,14 @@ public final class NWPathMonitor: Sendable {
   /// ``start(queue:)``. Nil by default. Set it before calling ``start(queue:)``.
   public var pathUpdateHandler: (@Sendable (_ newPath: NWPath) -> Void)? {
     get { state.withLock { $0.handler } }
-    set { state.withLock { $0.handler = newValue } }
+    set {
+      // The earlier handler is released behind the lock, because it may own an object that cancels the monitor when it is released.
+      let earlier = state.withLock { state in
+        defer { state.handler = newValue }
+        return state.handler
+      }
+      withExtendedLifetime(earlier) {}
+    }
   }
 
   /// The path in the monitor's latest report. Before the first report, the path according to the kernel's current routes.

@@ -27,7 +27,8 @@ final class ReadyTransfers: IterationObserver {
   private static let spareCountMax = 1_024
 
   /// The maximum time for which resuming the Swift task of a completed transfer is delayed, so that several Swift tasks are resumed
-  /// together: 200 µs. With this limit, a slow handler of one transfer doesn't delay the Swift tasks of other transfers.
+  /// together: 200 µs, and the time of the handler that is called next. A handler must therefore not wait for a Swift task that awaits
+  /// another transfer of the session.
   private static let resumptionDelayMax = Duration.microseconds(200)
 
   /// The queue on which the transfers deliver their data and events.

@@ -38,6 +38,9 @@ extension URLSessionDelegate {
 }
 
 extension URLSessionTaskDelegate {
+  /// Default implementation. Does nothing.
+  public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {}
+
   /// Default implementation. Calls the async form, if the delegate implements it. Otherwise, a task's own delegate calls the
   /// session's, if there is one, and the last delegate follows the redirect.
   @preconcurrency
@@ -80,7 +83,10 @@ extension URLSessionTaskDelegate {
       if let next = task.delegate(after: self) {
         return next.urlSession(session, task: task, didReceive: challenge, completionHandler: completionHandler)
       }
-      guard let delegate = session.delegate else { return completionHandler(.performDefaultHandling, nil) }
+      // As in Foundation, the session's method gets only the challenges that concern a connection.
+      guard challenge.protectionSpace.isOfConnection, let delegate = session.delegate else {
+        return completionHandler(.performDefaultHandling, nil)
+      }
       delegate.urlSession(session, didReceive: challenge, completionHandler: completionHandler)
     }
     if session.lacks(.taskChallenge, self) { return passOn() }
@@ -248,15 +254,22 @@ extension URLSessionDataDelegate {
 }
 
 extension URLSessionDownloadDelegate {
-  /// Default implementation. Does nothing.
+  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate does nothing.
   public func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
     totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
-  ) {}
+  ) {
+    downloadTask.downloadDelegate(after: self)?.urlSession(
+      session, downloadTask: downloadTask, didWriteData: bytesWritten, totalBytesWritten: totalBytesWritten,
+      totalBytesExpectedToWrite: totalBytesExpectedToWrite)
+  }
 
-  /// Default implementation. Does nothing.
+  /// Default implementation. A task's own delegate calls the session's, if there is one. The last delegate does nothing.
   public func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64
-  ) {}
+  ) {
+    downloadTask.downloadDelegate(after: self)?.urlSession(
+      session, downloadTask: downloadTask, didResumeAtOffset: fileOffset, expectedTotalBytes: expectedTotalBytes)
+  }
 }

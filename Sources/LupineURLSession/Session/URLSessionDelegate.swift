@@ -23,8 +23,9 @@ public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
   ///
   /// - Parameter session: The background session.
   func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
-  /// Called in each TLS handshake in which a server or a proxy sends its certificate. Also called when a server requires a
-  /// credential, unless a delegate implements the corresponding method of ``URLSessionTaskDelegate``.
+  /// Called in each TLS handshake in which a server or a proxy sends its certificate. Also called when a server requires a client
+  /// certificate, NTLM or Negotiate, unless a delegate implements the corresponding method of ``URLSessionTaskDelegate``. Other
+  /// challenges are only passed to that method.
   ///
   /// The challenge of a TLS handshake has the authentication method ``NSURLAuthenticationMethodServerTrust`` and a
   /// ``URLProtectionSpace/serverTrust``. The handshake waits for the answer, up to the time limit of the handshake. There is no
@@ -55,6 +56,15 @@ public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
 /// The methods that a session calls on its delegate queue, one at a time, to report the events of tasks of all kinds.
 @preconcurrency
 public protocol URLSessionTaskDelegate: URLSessionDelegate {
+  /// Called when a task has been created, before the method that creates it returns, on the caller's thread instead of the delegate
+  /// queue. Also called for the tasks of async methods, on the session's delegate and on the delegate that such a method was given.
+  ///
+  /// Not called for the tasks of earlier processes in a background session, and for tasks that a session creates itself.
+  ///
+  /// - Parameters:
+  ///   - session: The session of the task.
+  ///   - task: The task, which hasn't been resumed yet.
+  func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask)
   /// Called when a response redirects the task to another URL.
   ///
   /// The task waits until `completionHandler` is called, on any thread. By default, the task follows the redirect.

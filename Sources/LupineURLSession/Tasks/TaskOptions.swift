@@ -83,6 +83,11 @@ extension URLSessionTask {
     return last
   }
 
+  /// Returns the next download delegate to call if `delegate` doesn't implement a method. Returns nil if there is none.
+  func downloadDelegate(after delegate: any URLSessionTaskDelegate) -> (any URLSessionDownloadDelegate)? {
+    self.delegate(after: delegate) as? any URLSessionDownloadDelegate
+  }
+
   /// Returns the next data delegate to call if `delegate` doesn't implement a method. Returns nil if there is none.
   func dataDelegate(after delegate: any URLSessionTaskDelegate) -> (any URLSessionDataDelegate)? {
     self.delegate(after: delegate) as? any URLSessionDataDelegate

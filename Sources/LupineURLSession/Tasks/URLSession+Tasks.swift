@@ -69,15 +69,16 @@ extension URLSession {
   }
 
   /// Registers a new task and returns it. If the session is invalid, the task isn't registered, and the task fails when it is
-  /// resumed.
-  func add<Task: URLSessionTask>(_ task: Task) -> Task {
-    let isAdded = mutableState.withLock { state in
-      guard state.life == .valid else { return false }
+  /// resumed. Unless an earlier process has created the task, the delegate is told of it.
+  func add<Task: URLSessionTask>(_ task: Task, isRestored: Bool = false) -> Task {
+    let (isAdded, delegate) = mutableState.withLock { state in
+      guard state.life == .valid else { return (false, nil as (any URLSessionTaskDelegate)?) }
       state.tasks.insert(task)
-      return true
+      return (true, state.delegates?.task)
     }
     // The session doesn't wait for the task before it releases its delegate.
     if !isAdded { _ = task.mutableState.withLock { $0.sessionDelegates.take() } }
+    if !isRestored { delegate?.urlSession(self, didCreateTask: task) }
     return task
   }
 

@@ -112,6 +112,22 @@ struct AFErrorTests {
     }
   }
 
+  /// The codes of Alamofire's cases, by the names in `table`.
+  private static let codes = [
+    "createUploadable": 0, "createURLRequest": 1, "downloadedFileMove": 2, "invalidURL": 3, "multipartEncoding": 4,
+    "parameterEncoding": 5, "parameterEncoder": 6, "requestAdaptation": 7, "requestRetry": 8, "responseValidation": 9,
+    "responseSerialization": 10, "serverTrustEvaluation": 11, "sessionInvalidated": 12, "sessionTask": 13,
+    "urlRequestValidation": 14, "explicitlyCancelled": 15, "sessionDeinitialized": 16,
+  ]
+
+  @Test("as an NSError, an AFError has the domain and the code of Alamofire's")
+  func codes() {
+    for (error, property, _) in Self.table {
+      let bridged = error as NSError
+      #expect(bridged.domain == "Alamofire.AFError" && bridged.code == Self.codes[property ?? "urlRequestValidation"])
+    }
+  }
+
   @Test("underlyingError returns the wrapped error, whose description is part of the AFError's description")
   func underlying() {
     for (error, _, wraps) in Self.table {

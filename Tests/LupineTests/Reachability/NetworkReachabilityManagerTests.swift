@@ -86,6 +86,21 @@ struct NetworkReachabilityManagerTests {
     #expect(await settles { left == nil })
   }
 
+  @Test("a listener can be removed or replaced even if its release stops listening")
+  func releasedListener() throws {
+    final class Owner: Sendable {
+      let manager: NetworkReachabilityManager
+      init(_ manager: NetworkReachabilityManager) { self.manager = manager }
+      deinit { manager.stopListening() }
+    }
+    let manager = try #require(NetworkReachabilityManager(host: "localhost"))
+    for _ in 0..<2 {
+      let owner = Owner(manager)
+      #expect(manager.startListening(onQueue: .global()) { _ in withExtendedLifetime(owner) {} })
+    }
+    manager.stopListening()
+  }
+
   // The test runs in a dedicated process, because other tests need descriptors.
   @Test("without free file descriptors, the reachability status is unknown, and listening can't be started")
   func noDescriptors() async {

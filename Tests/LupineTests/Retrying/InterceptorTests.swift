@@ -57,6 +57,20 @@ import Testing
     #expect(asked.load(ordering: .relaxed) == 0)
   }
 
+  @Test("a retrier that never answers doesn't keep the request, if it is in an Interceptor")
+  func waitingRetrier() {
+    let kept = Mutex<(@Sendable (RetryResult) -> Void)?>(nil)
+    let chain = Interceptor(retriers: [Retrier { _, _, _, completion in kept.withLock { $0 = completion } }])
+    let results = Recorder<String>()
+    weak let released: Request?
+    do {
+      let request = session.request("http://localhost/")
+      released = request
+      chain.retry(request, for: session, dueTo: Mishap("a")) { results.record("\($0)") }
+    }
+    #expect(kept.withLock { $0 } != nil && released == nil)
+  }
+
   @Test("an empty Interceptor neither changes a request nor retries it")
   func emptyChain() async throws {
     #expect(try await Interceptor().adapted(urlRequest, for: session).get() == urlRequest)

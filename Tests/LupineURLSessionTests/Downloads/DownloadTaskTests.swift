@@ -54,6 +54,30 @@ import Testing
     }
   }
 
+  @Test("the session's delegate gets the progress that a task's own delegate doesn't implement")
+  func ownDelegate() async throws {
+    final class Own: NSObject, URLSessionDownloadDelegate, Sendable {
+      let file = Recorder<Data?>()
+      func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+      ) { file.record(try? Data(contentsOf: location)) }
+    }
+    try await withServer { _ in
+      .text("hello")
+    } _: { origin in
+      let (delegate, own) = (Delegate(), Own())
+      try await withSession(delegate: delegate) { session in
+        let task = session.downloadTask(with: origin.request())
+        task.delegate = own
+        task.resume()
+        #expect(await own.file.next() == Data("hello".utf8))
+        let error = try #require(await delegate.ended.next())
+        #expect(error == nil)
+        #expect(delegate.heard.withLock { $0.totals.last == 5 && $0.file == nil })
+      }
+    }
+  }
+
   @Test(
     "a downloaded file exists during didFinishDownloadingTo, and afterward only if the delegate has moved the file",
     arguments: [true, false])

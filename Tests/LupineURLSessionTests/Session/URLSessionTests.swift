@@ -34,6 +34,50 @@ import Testing
     return configuration
   }
 
+  /// Records the identifiers and states of created tasks.
+  private final class CreationDelegate: NSObject, URLSessionTaskDelegate, Sendable {
+    let created = Mutex<[String]>([])
+    func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
+      created.withLock { $0.append("\(task.taskIdentifier) \(task.state == .suspended)") }
+    }
+  }
+
+  @Test("the delegate is told of each task before the method that creates it returns, also of those of async methods")
+  func creation() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      let (delegate, own) = (CreationDelegate(), CreationDelegate())
+      try await withSession(delegate: delegate) { session in
+        _ = session.dataTask(with: origin.request())
+        _ = session.uploadTask(with: origin.request(), from: Data()) { _, _, _ in }
+        #expect(delegate.created.withLock { $0 } == ["1 true", "2 true"])
+        _ = try await session.data(for: origin.request(), delegate: own)
+        _ = try await session.bytes(for: origin.request(), delegate: own)
+        #expect(own.created.withLock { $0 } == ["3 true", "4 true"])
+        #expect(delegate.created.withLock { $0 }.count == 4)
+      }
+    }
+  }
+
+  @Test("a challenge for a password doesn't reach the delegate's method for challenges of connections")
+  func passwordChallenge() async throws {
+    final class Pinning: NSObject, URLSessionDelegate, Sendable {
+      func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+      ) { completionHandler(.cancelAuthenticationChallenge, nil) }
+    }
+    try await withServer { _ in
+      Reply(status: 401, fields: ["WWW-Authenticate": "Basic realm=\"r\""])
+    } _: { origin in
+      try await withSession(delegate: Pinning()) { session in
+        let (_, response) = try await session.data(for: origin.request())
+        #expect((response as? HTTPURLResponse)?.statusCode == 401)
+      }
+    }
+  }
+
   @Test(
     "a URLSession's delegate receives the events of data tasks in order and one at a time", arguments: Queue.allCases)
   func steps(queue: Queue) async throws {
