@@ -13,6 +13,8 @@ extension URLSession {
 
   struct MutableState {
     var life = Life.valid
+    /// Whether the invalidated session cancels its tasks.
+    var isCancelling = false
     /// Whether this is the shared session, which can't be invalidated.
     var isShared = false
     var delegates: Delegates?
@@ -110,11 +112,13 @@ extension URLSession {
   /// session registers the task.
   package func owns(_ task: URLSessionTask) -> Bool { task.registrySlot.isOccupied }
 
-  /// Unregisters `task`, and registers `other` in its place.
-  func replace(_ task: URLSessionTask, by other: URLSessionTask) {
+  /// Unregisters `task`, and registers `other` in its place. Returns whether the session is cancelling its tasks, so that the caller
+  /// must cancel `other`.
+  func replace(_ task: URLSessionTask, by other: URLSessionTask) -> Bool {
     mutableState.withLock { state in
       state.tasks.insert(other)
       _ = state.tasks.remove(task)
+      return state.isCancelling
     }
   }
 
@@ -148,6 +152,7 @@ extension URLSession {
   func invalidate(cancelling: Bool) {
     let (tasks, isOver) = mutableState.withLock { state -> ([URLSessionTask], Bool) in
       guard !state.isShared else { return ([], false) }
+      if cancelling { state.isCancelling = true }
       guard state.life == .valid else { return (cancelling ? state.tasks.members : [], false) }
       state.life = .invalidating
       isInvalidated.store(true, ordering: .releasing)
