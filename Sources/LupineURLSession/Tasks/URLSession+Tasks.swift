@@ -125,20 +125,15 @@ extension URLSession {
   /// Unregisters a task. Called after the delegate has been notified of the task's completion.
   func remove(_ task: URLSessionTask) {
     if background != nil { removeBackgroundRecord(of: task) }
-    let (isIdle, isLast) = mutableState.withLock { state in
-      let isIdle = state.tasks.remove(task) && state.tasks.members.isEmpty
-      return (isIdle, isIdle && state.life == .invalidating && state.creationCount == 0)
+    let isLast = mutableState.withLock { state in
+      state.tasks.remove(task) && state.tasks.members.isEmpty && state.life == .invalidating && state.creationCount == 0
     }
-    if isIdle { client.releaseRetired() }
     if let background { backgroundTaskCompleted(task, background) }
     if isLast { becomeInvalid() }
   }
 
   /// The session's tasks that haven't completed, oldest first.
   var uncompletedTasks: [URLSessionTask] { mutableState.withLock { $0.tasks.members }.sorted { $0.number < $1.number } }
-
-  /// Whether the session has no tasks, other than completed ones.
-  var isIdle: Bool { mutableState.withLock { $0.tasks.members.isEmpty } }
 
   /// The tasks that were resumed and haven't completed, oldest first. Empty if the session has been invalidated.
   var listedTasks: [URLSessionTask] { isValid ? uncompletedTasks.filter(\.isListed) : [] }
