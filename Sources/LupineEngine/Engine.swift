@@ -15,6 +15,8 @@ public final class Engine: Sendable {
   /// The values of the environment variables that specify proxies, by variable name.
   private let environment: [String: String]
   private let isTLSPrepared = Atomic<Bool>(false)
+  /// Whether `retire` was called.
+  private let isRetired = Atomic<Bool>(false)
   private let rotation = Atomic<UInt>(0)
   let configuration: EngineConfiguration
   /// The observer in `configuration`, stored again because reading the large configuration is slower.
@@ -71,6 +73,13 @@ public final class Engine: Sendable {
     for shard in shards { shard.inbox.send(.shutDown(isGraceful: false, completion: nil)) }
   }
 
+  /// Keeps the engine until its exchanges have ended, so that the caller can release it without failing them. They include those that
+  /// are submitted later by another thread that still has a reference.
+  package func retire() {
+    isRetired.store(true, ordering: .sequentiallyConsistent)
+    for shard in shards { shard.inbox.send(.retain(self)) }
+  }
+
   /// Executes a request and delivers the response to `sink` on the thread of one of the engine's event loops.
   ///
   /// `windowBytes` is the number of decoded body bytes that the sink accepts before `extendWindow` is called. It is unlimited by
@@ -93,6 +102,8 @@ public final class Engine: Sendable {
     prepareTLS(for: request)
     let id = shard.inbox.nextExchangeID()
     shard.inbox.send(.submit(Submission(id, request, to: sink, windowBytes: windowBytes)))
+    // Checked after the submission. If the engine is retired only now, the shard finds the exchange before it would release the engine.
+    if isRetired.load(ordering: .sequentiallyConsistent) { shard.inbox.send(.retain(self)) }
     return ExchangeHandle(id: id, inbox: shard.inbox)
   }
 

@@ -284,6 +284,34 @@ import Testing
     storage.getCookiesFor(local) { #expect($0 == nil) }
   }
 
+  @Test("flush closes the session's connections after the requests in flight, even if the session has other tasks")
+  func flushOfBusySession() async throws {
+    let (arrived, go) = (Gate(), Gate())
+    defer { go.open() }
+    try await withServer { request in
+      if request.path == "/held" {
+        arrived.open()
+        go.waitBlocking()
+      }
+      return .text(request.path)
+    } _: { origin in
+      try await withSession { session in
+        let unstarted = session.dataTask(with: origin.request())
+        async let held = session.data(for: origin.request("/held"))
+        await arrived.wait()
+        _ = try await session.data(for: origin.request())
+        #expect(origin.openConnectionCount == 2)
+        await session.flush()
+        _ = try await session.data(for: origin.request())
+        #expect(origin.connectionCount == 3)
+        go.open()
+        #expect(String(decoding: try await held.0, as: UTF8.self) == "/held")
+        #expect(await settles { origin.openConnectionCount == 1 })
+        unstarted.cancel()
+      }
+    }
+  }
+
   @Test(
     "flush makes a session's next requests open new connections, and reset removes the session's cookies and credentials"
   )

@@ -84,24 +84,23 @@ public struct RequestBody: Sendable {
     producedBy produce: @escaping @Sendable (BodyWriter) async throws -> Void
   ) {
     self.init(
-      byteCount: byteCount, isReplayable: isReplayable, trailerNames: trailerNames, willBegin: {}, didEnd: {},
+      byteCount: byteCount, isReplayable: isReplayable, trailerNames: trailerNames, didBegin: { _ in },
       producedBy: produce)
   }
 
-  /// Creates a body that `produce` writes while the engine sends it. `willBegin` is called on the event loop before each call of
-  /// `produce`, and `didEnd` after it.
+  /// Creates a body that `produce` writes while the engine sends it. `didBegin` is called on the event loop with the task of each
+  /// call of `produce`.
   init(
-    byteCount: UInt64?, isReplayable: Bool, trailerNames: [String], willBegin: @escaping @Sendable () -> Void,
-    didEnd: @escaping @Sendable () -> Void, producedBy produce: @escaping @Sendable (BodyWriter) async throws -> Void
+    byteCount: UInt64?, isReplayable: Bool, trailerNames: [String],
+    didBegin: @escaping @Sendable (Task<Void, Never>) -> Void,
+    producedBy produce: @escaping @Sendable (BodyWriter) async throws -> Void
   ) {
     // The priority is read here, because the producer starts on a loop's thread, which has no task priority.
     let priority = Task.currentPriority
     append(
       .produced(
         Producer(byteCount: byteCount, isReplayable: isReplayable, trailerNames: trailerNames) { writer in
-          willBegin()
           let task = Task(priority: priority) {
-            defer { didEnd() }
             do {
               try await produce(writer)
               writer.end()
@@ -109,6 +108,7 @@ public struct RequestBody: Sendable {
               writer.end(throwing: error)
             }
           }
+          didBegin(task)
           writer.onAbandon { task.cancel() }
         }))
   }

@@ -48,7 +48,8 @@ final class Inbox: Sendable {
     case .count(let completion): completion(PoolCounters())
     case .shutDown(_, _, let completion): completion?()
     case .prewarm(_, _, let completion): completion(0)
-    case .cancel, .setPaused, .extendWindow, .discardBody, .startTLS, .bodyReady, .resolved, .verified, .refreshed:
+    case .cancel, .setPaused, .extendWindow, .discardBody, .startTLS, .bodyReady, .resolved, .verified, .refreshed,
+      .retain:
       break
     }
   }

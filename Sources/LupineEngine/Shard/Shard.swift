@@ -67,6 +67,8 @@ final class Shard {
   /// The observation of the pool, or nil if the engine's observer doesn't want it.
   let poolObservation: PoolObservation?
   @exclusivity(unchecked) private var life = Life.running
+  /// The engine, after it was retired and until the shard has no exchange.
+  @exclusivity(unchecked) private var retired: Engine?
   /// The time when a graceful shutdown becomes an immediate one, or nil if there is no time limit.
   @exclusivity(unchecked) private var shutdownEnd: Instant?
 
@@ -132,6 +134,7 @@ final class Shard {
     endTurn()
     poolObservation?.report(&pool)
     if case .shuttingDown = life, exchanges.isEmpty { stop() }
+    if retired != nil, exchanges.isEmpty { retired = nil }
     return backlog.isEmpty ? deadlines.earliest : now
   }
 
@@ -214,6 +217,7 @@ final class Shard {
     case .refreshed(let key, let host, let result): refreshed(key, host, result)
     case .prewarm(let request, let count, let completion): prewarm(request, count, completion)
     case .count(let completion): completion(pool.counters())
+    case .retain(let engine): retired = engine
     case .shutDown(let isGraceful, let limit, let completion):
       shutDown(isGraceful: isGraceful, limit: limit, completion)
     }
@@ -253,6 +257,7 @@ final class Shard {
     backlog.restarts = []
     backlog.openings = []
     inbox.stopAccepting()
+    retired = nil
     for completion in completions { completion() }
   }
 

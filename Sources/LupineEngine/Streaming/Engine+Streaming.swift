@@ -32,7 +32,7 @@ extension Engine {
     do {
       response = try await execute(request, redirects: redirects)
     } catch {
-      await runs.ended()
+      await runs.end()
       throw error
     }
     do {
@@ -50,6 +50,6 @@ extension Engine {
     guard let runs else { return }
     // Until the exchange has ended, the loop may call the body's closure again.
     _ = await channel.finalMetrics()
-    await runs.ended()
+    await runs.end()
   }
 }

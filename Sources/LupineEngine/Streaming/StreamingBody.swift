@@ -22,7 +22,8 @@ public struct StreamingBody: Sendable {
   ///   - trailerNames: The names of the fields that `write` may pass to `StreamingBodyWriter.finish`. With any, the body is sent in
   ///     chunks even if its length is known.
   ///   - write: Writes the body. The body ends when it returns, or earlier with `finish`. If it throws an error, the request fails with
-  ///     `.bodyUnreadable`. It runs in another task, which is cancelled when the engine needs no more of the body.
+  ///     `.bodyUnreadable`. It runs in another task, which is cancelled when the engine needs no more of the body. After `finish`,
+  ///     it is cancelled when the call's handler has returned or the call has failed.
   public static func restartable(
     byteCount: UInt64? = nil, trailerNames: [String] = [],
     _ write: @escaping @Sendable (consuming StreamingBodyWriter) async throws -> Void
@@ -47,11 +48,11 @@ public struct StreamingBody: Sendable {
     StreamingBody(byteCount: byteCount, isReplayable: false, trailerNames: trailerNames, write: write)
   }
 
-  /// Returns the body for a request. `runs` counts the calls of the closure.
+  /// Returns the body for a request. `runs` gets the tasks in which the closure runs.
   func requestBody(_ runs: BodyRuns) -> RequestBody {
     RequestBody(
       byteCount: byteCount, isReplayable: isReplayable, trailerNames: trailerNames,
-      willBegin: { runs.begin() }, didEnd: { runs.end() },
+      didBegin: { runs.add($0) },
       producedBy: { [write] writer in try await write(StreamingBodyWriter(writer)) })
   }
 }
@@ -76,35 +77,17 @@ public struct StreamingBodyWriter: ~Copyable, Sendable {
   }
 }
 
-/// Counts the running calls of a body's closure, so that the call that sends the body doesn't return before they have ended.
+/// The tasks in which a body's closure runs, so that the call that sends the body doesn't return before they have ended.
 final class BodyRuns: Sendable {
-  private struct State {
-    var count = 0
-    var waiters: [CheckedContinuation<Void, Never>] = []
-  }
+  private let tasks = Mutex<[Task<Void, Never>]>([])
 
-  private let state = Mutex(State())
+  func add(_ task: Task<Void, Never>) { tasks.withLock { $0.append(task) } }
 
-  func begin() { state.withLock { $0.count += 1 } }
-
-  func end() {
-    let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-      state.count -= 1
-      guard state.count == 0 else { return [] }
-      defer { state.waiters = [] }
-      return state.waiters
-    }
-    for waiter in waiters { waiter.resume() }
-  }
-
-  /// Waits until no call of the closure is running.
-  func ended() async {
-    await withCheckedContinuation { continuation in
-      let isIdle = state.withLock { state in
-        if state.count > 0 { state.waiters.append(continuation) }
-        return state.count == 0
-      }
-      if isIdle { continuation.resume() }
-    }
+  /// Cancels the tasks, and waits until they have ended. A closure that has ended its body can still run: the exchange's end doesn't
+  /// cancel it, because the loop has released its writer.
+  func end() async {
+    let tasks = tasks.withLock { $0 }
+    for task in tasks { task.cancel() }
+    for task in tasks { await task.value }
   }
 }

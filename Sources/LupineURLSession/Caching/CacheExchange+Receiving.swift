@@ -82,6 +82,27 @@ struct StoppedStoring {
 }
 
 extension CacheExchange.State {
+  /// A step of keeping the engine's handle.
+  enum KeepStep {
+    /// Pause or resume the engine's exchange, then continue with the next step.
+    case setPaused(Bool)
+    /// The handle is stored. Pass on the other commands that were given before.
+    case stored(NetworkExchange)
+  }
+
+  /// Stores the engine's handle for an attempt. If the engine's exchange must be paused or resumed first, returns that step instead.
+  /// `isPaused` is what the engine was told last.
+  ///
+  /// Until the handle is stored, no other thread pauses or resumes the engine's exchange. Therefore, the engine gets these commands
+  /// in the task's order, even if the task is resumed during a step. Returns nil if the attempt has already ended.
+  mutating func keep(_ handle: ExchangeHandle, of attempt: Int, isPaused: Bool) -> KeepStep? {
+    guard case .forwarding(var network) = phase, network.attempt == attempt else { return nil }
+    if case .receiving = network.use, self.isPaused != isPaused { return .setPaused(self.isPaused) }
+    network.handle = handle
+    phase = .forwarding(network)
+    return .stored(network)
+  }
+
   /// Stops storing the response that is being received. If `isWanted` is false, the rest of the response's body is also discarded.
   mutating func stopStoring(isWanted: Bool) -> StoppedStoring {
     guard case .forwarding(var network) = phase else { return StoppedStoring(lead: nil, handle: nil) }

@@ -416,23 +416,25 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     return stores.contents(of: file).map { .data($0) }
   }
 
-  /// Stores the engine's handle for the request, unless the request has already ended. Then passes on the commands, such as a pause
-  /// or a cancellation, that were given before the handle existed.
+  /// Stores the engine's handle for the request, unless the request has already ended, and passes on the commands, such as a pause
+  /// or a cancellation, that were given before the handle was stored.
   private func keep(_ handle: ExchangeHandle, of attempt: Int) {
-    let pending = state.withLock { state -> (network: NetworkExchange, isPaused: Bool)? in
-      guard case .forwarding(var network) = state.phase, network.attempt == attempt else { return nil }
-      defer { state.phase = .forwarding(network) }
-      network.handle = handle
-      return (network, state.isPaused)
+    var isPaused = false
+    while let step = state.withLock({ $0.keep(handle, of: attempt, isPaused: isPaused) }) {
+      switch step {
+      case .setPaused(let isNowPaused):
+        isPaused = isNowPaused
+        if isPaused { handle.pause() } else { handle.resume() }
+      case .stored(let network):
+        switch network.use {
+        case .canceled, .interrupted: handle.cancel()
+        case .discarded: handle.discardBody()
+        case .receiving:
+          if network.ungrantedByteCount > 0 { handle.extendWindow(by: network.ungrantedByteCount) }
+        }
+        return
+      }
     }
-    guard let (network, isPaused) = pending else { return }
-    switch network.use {
-    case .canceled, .interrupted: return handle.cancel()
-    case .discarded: return handle.discardBody()
-    case .receiving: break
-    }
-    if isPaused { handle.pause() }
-    if network.ungrantedByteCount > 0 { handle.extendWindow(by: network.ungrantedByteCount) }
   }
 
   /// The metrics of a response without a request to the origin.

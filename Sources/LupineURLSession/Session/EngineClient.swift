@@ -29,8 +29,6 @@ package final class EngineClient: CacheUpstream, Sendable {
   private let timeouts: Timeouts
   private struct State {
     var engine: Engine?
-    /// The engines that the client has replaced but that tasks in progress still use.
-    var retired: [Engine] = []
     var evaluation: ServerTrustEvaluation?
     /// The object that asks the session's delegate whether to trust a server. Nil if the delegate doesn't decide about trust.
     var trustConsultant: (any ServerTrustConsultant)?
@@ -44,8 +42,6 @@ package final class EngineClient: CacheUpstream, Sendable {
   }
   private let state = Mutex(State())
   private let iterations: any IterationObserver
-  /// Whether `retired` contains engines. Read without the lock at the end of each task.
-  private let hasRetired = Atomic(false)
 
   /// Creates a client without starting its engine.
   ///
@@ -222,10 +218,7 @@ package final class EngineClient: CacheUpstream, Sendable {
 
   /// Releases the engine after the session's last request. Otherwise, the engine's threads would continue to run while a task
   /// outlives the session.
-  func close() {
-    releaseRetired()
-    _ = state.withLock { $0.engine.take() }
-  }
+  func close() { _ = state.withLock { $0.engine.take() } }
 
   /// Removes the cookies, credentials and cached responses from the session's storages. Also clears the session's authentication
   /// state and the client certificates that its delegates have chosen.
@@ -243,25 +236,11 @@ package final class EngineClient: CacheUpstream, Sendable {
     settings.cache.current?.removeAllCachedResponses()
   }
 
-  /// Replaces the engine, so that later requests open new connections. Tasks in progress continue to use the old engine, which is
-  /// retained until `releaseRetired` is called.
+  /// Replaces the engine, so that later requests open new connections. The old engine closes its connections when the requests that
+  /// it is executing have ended.
   func renewConnections() {
-    state.withLock { state in
-      if let old = state.engine.take() { state.retired.append(old) }
-      hasRetired.store(!state.retired.isEmpty, ordering: .relaxed)
-    }
-  }
-
-  /// Releases the replaced engines, which closes their connections. Called when no task is in progress.
-  func releaseRetired() {
-    guard hasRetired.load(ordering: .relaxed) else { return }
-    let retired = state.withLock { state in
-      hasRetired.store(false, ordering: .relaxed)
-      defer { state.retired = [] }
-      return state.retired
-    }
-    // The engines are released outside the lock.
-    _ = retired
+    let old = state.withLock { $0.engine.take() }
+    old?.retire()
   }
 
   /// Sets the trust evaluation, which the session's TLS handshakes perform in addition to the default verification of certificates.

@@ -372,8 +372,8 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   // MARK: Connections and stored data
 
-  /// Makes later requests open new connections. The session's current connections are closed after the running tasks have
-  /// completed.
+  /// Makes later requests open new connections. The session's current connections are closed after the requests that use or await
+  /// them have ended.
   ///
   /// The method writes nothing to the disk: cookies and credentials exist only in memory, and responses are cached when received.
   ///
@@ -383,7 +383,6 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   private func renewConnections(then completionHandler: @escaping @Sendable () -> Void) {
     client.renewConnections()
-    if isIdle { client.releaseRetired() }
     delivery.perform { completionHandler() }
   }
 

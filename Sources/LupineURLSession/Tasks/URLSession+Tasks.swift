@@ -13,6 +13,8 @@ extension URLSession {
 
   struct MutableState {
     var life = Life.valid
+    /// Whether the invalidated session cancels its tasks.
+    var isCancelling = false
     /// Whether this is the shared session, which can't be invalidated.
     var isShared = false
     var delegates: Delegates?
@@ -111,31 +113,28 @@ extension URLSession {
   /// session registers the task.
   package func owns(_ task: URLSessionTask) -> Bool { task.registrySlot.isOccupied }
 
-  /// Unregisters `task`, and registers `other` in its place.
-  func replace(_ task: URLSessionTask, by other: URLSessionTask) {
+  /// Unregisters `task`, and registers `other` in its place. Returns whether the session is cancelling its tasks, so that the caller
+  /// must cancel `other`.
+  func replace(_ task: URLSessionTask, by other: URLSessionTask) -> Bool {
     mutableState.withLock { state in
       state.tasks.insert(other)
       _ = state.tasks.remove(task)
+      return state.isCancelling
     }
   }
 
   /// Unregisters a task. Called after the delegate has been notified of the task's completion.
   func remove(_ task: URLSessionTask) {
     if background != nil { removeBackgroundRecord(of: task) }
-    let (isIdle, isLast) = mutableState.withLock { state in
-      let isIdle = state.tasks.remove(task) && state.tasks.members.isEmpty
-      return (isIdle, isIdle && state.life == .invalidating && state.creationCount == 0)
+    let isLast = mutableState.withLock { state in
+      state.tasks.remove(task) && state.tasks.members.isEmpty && state.life == .invalidating && state.creationCount == 0
     }
-    if isIdle { client.releaseRetired() }
     if let background { backgroundTaskCompleted(task, background) }
     if isLast { becomeInvalid() }
   }
 
   /// The session's tasks that haven't completed, oldest first.
   var uncompletedTasks: [URLSessionTask] { mutableState.withLock { $0.tasks.members }.sorted { $0.number < $1.number } }
-
-  /// Whether the session has no tasks, other than completed ones.
-  var isIdle: Bool { mutableState.withLock { $0.tasks.members.isEmpty } }
 
   /// The tasks that were resumed and haven't completed, oldest first. Empty if the session has been invalidated.
   var listedTasks: [URLSessionTask] { isValid ? uncompletedTasks.filter(\.isListed) : [] }
@@ -149,6 +148,7 @@ extension URLSession {
   func invalidate(cancelling: Bool) {
     let (tasks, isOver) = mutableState.withLock { state -> ([URLSessionTask], Bool) in
       guard !state.isShared else { return ([], false) }
+      if cancelling { state.isCancelling = true }
       guard state.life == .valid else { return (cancelling ? state.tasks.members : [], false) }
       state.life = .invalidating
       isInvalidated.store(true, ordering: .releasing)

@@ -54,12 +54,13 @@ extension URLSessionTask {
       state.reportedSentByteCount = handed.reportedSentByteCount
       other.hasOptions.store(handed.options != nil, ordering: .releasing)
     }
-    if let progress = other.option({ $0.progress }) {
-      other.hasProgress.store(true, ordering: .releasing)
-      other.control(progress)
-    }
-    session.replace(self, by: other)
+    let progress = other.option { $0.progress }
+    if progress != nil { other.hasProgress.store(true, ordering: .releasing) }
+    // Only then may `other` be canceled: the transfer's end must reach it, and find it registered.
     transfer.setStreamingObserver(other)
+    let isCancelling = session.replace(self, by: other)
+    if let progress { other.control(progress) }
+    if isCancelling { other.cancel() }
     return true
   }
 

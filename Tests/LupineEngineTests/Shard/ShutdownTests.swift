@@ -74,6 +74,49 @@ struct ShutdownTests {
     #expect(sink.error == nil && sink.recorded.finishCount == 1 && stage.network.isStopped)
   }
 
+  @Test("a retired engine that nobody retains completes its exchanges, and then closes its connections")
+  func retired() async throws {
+    let (arrived, go, isClosed) = (Gate(), Gate(), Gate())
+    let origin = try OriginServer { peer in
+      while let request = try peer.readRequest() {
+        arrived.open()
+        try peer.wait(for: go)
+        try peer.respond(body: Array(request.path.utf8))
+      }
+      isClosed.open()
+    }
+    defer { origin.stop() }
+    var configuration = EngineConfiguration()
+    configuration.pool.connectionsPerOriginMax = 1
+    let (first, second) = (RecordingSink(), RecordingSink())
+    do {
+      let engine = try Engine(configuration: configuration)
+      engine.submit(EngineRequest(uri: try URI("\(origin.url)/first")), to: first)
+      await arrived.wait()
+      engine.submit(EngineRequest(uri: try URI("\(origin.url)/second")), to: second)
+      engine.retire()
+    }
+    go.open()
+    #expect(await first.outcome.text == "/first")
+    #expect(await second.outcome.text == "/second")
+    await isClosed.wait()
+  }
+
+  @Test("a retired engine that is released directly after a submission completes the exchange")
+  func submittedAfterRetirement() async throws {
+    let origin = try OriginServer.serving { _ in .text("late") }
+    defer { origin.stop() }
+    let sink = RecordingSink()
+    do {
+      let engine = try Engine()
+      engine.retire()
+      // The second answer comes in a later iteration than the retirement, after which the loops don't retain the engine.
+      for _ in 0..<2 { _ = await engine.counters() }
+      engine.submit(EngineRequest(uri: try URI("\(origin.url)/")), to: sink)
+    }
+    #expect(await sink.outcome.text == "late")
+  }
+
   @Test("an engine that has shut down answers every call at once")
   func afterwards() async throws {
     let engine = try Engine()

@@ -130,6 +130,56 @@ struct StreamingTests {
     await #expect(throws: EngineError.self) { try await early.value }
   }
 
+  @Test(
+    "a body's closure that has finished the body is cancelled when the handler has returned or thrown",
+    arguments: [false, true])
+  func finishedBody(throwing: Bool) async throws {
+    let server = try OriginServer.serving { _ in .text("hello") }
+    defer { server.stop() }
+    let engine = try Engine()
+    let hasEnded = Gate()
+    let body = StreamingBody.restartable { writer in
+      try writer.finish()
+      await Gate().wait()
+      hasEnded.open()
+    }
+    do {
+      try await engine.execute(try post(server), body: body) { head, reader in
+        _ = try await reader.collect()
+        // The exchange has ended, but the handler may still wait for the closure.
+        #expect(!hasEnded.isOpen)
+        if throwing { throw Broken() }
+      }
+      #expect(!throwing)
+    } catch {
+      #expect(throwing && error is Broken)
+    }
+    #expect(hasEnded.isOpen)
+  }
+
+  @Test("cancelling a call cancels the body's closure, also if it has finished the body")
+  func cancelledFinishedBody() async throws {
+    let isSent = Gate()
+    let server = try OriginServer { peer in
+      _ = try peer.readRequest()
+      isSent.open()
+      _ = try peer.awaitClose()
+    }
+    defer { server.stop() }
+    let engine = try Engine()
+    let hasEnded = Gate()
+    let body = StreamingBody.restartable { writer in
+      try writer.finish()
+      await Gate().wait()
+      hasEnded.open()
+    }
+    let task = Task { try await engine.answer(server, method: "POST", body: body) }
+    await isSent.wait()
+    task.cancel()
+    let error = await #expect(throws: EngineError.self) { try await task.value }
+    #expect(error?.code == .cancelled && hasEnded.isOpen)
+  }
+
   @Test("an error of the body's closure is the cause of the call's error")
   func failingBody() async throws {
     let server = try streamingServer { peer, _ in _ = try peer.awaitClose() }

@@ -259,6 +259,41 @@ import Testing
     }
   }
 
+  @Test("a request that is resumed while its pause is passed to the engine ends up resumed")
+  func resumedDuringPause() async throws {
+    try await withCache { fixture async throws in
+      fixture.script.on("/a", "one")
+      let receiver = Receiver()
+      let exchange = try makeExchange(fixture, receiver)
+      exchange.state.withLock {
+        $0.phase = .forwarding(NetworkExchange(attempt: 1, validated: nil, invalidationCount: 0))
+      }
+      let request = EngineRequest(uri: try URI(fixture.origin.url + "/a"))
+      let handle = try fixture.session.client.submit(request, to: receiver, windowBytes: .max)
+      /// Returns whether the next step is to pause or resume, or nil if the handle is stored.
+      func step(isPaused: Bool) -> Bool? {
+        let step = exchange.state.withLock { $0.keep(handle, of: 1, isPaused: isPaused) }
+        guard case .setPaused(let isNowPaused)? = step else { return nil }
+        return isNowPaused
+      }
+      exchange.setPaused(true)
+      #expect(step(isPaused: false) == true)
+      // The engine gets no command from here, which it could receive before the pause.
+      exchange.setPaused(false)
+      let hasHandle = exchange.state.withLock { state in
+        if case .forwarding(let network) = state.phase { network.handle != nil } else { true }
+      }
+      #expect(!hasHandle)
+      #expect(step(isPaused: true) == false)
+      #expect(step(isPaused: false) == nil)
+      let isStored = exchange.state.withLock { state in
+        if case .forwarding(let network) = state.phase { network.handle != nil } else { false }
+      }
+      #expect(isStored)
+      #expect(await settles { receiver.endCount.load(ordering: .relaxed) == 1 })
+    }
+  }
+
   @Test("a response whose body the receiver discards while it accepts the head isn't stored")
   func discardedAtOnce() async throws {
     try await withCache { fixture async throws in

@@ -15,9 +15,15 @@ private final class TakeoverDelegate: NSObject, URLSessionDataDelegate, URLSessi
   let disposition: URLSession.ResponseDisposition
   let followsRedirects: Bool
   let became = Mutex<URLSessionDownloadTask?>(nil)
+  /// The delegate accepts a response only when the first gate is open, and then opens the second one.
+  let (mayAnswer, hasAnswered) = (Gate(), Gate())
 
-  init(_ disposition: URLSession.ResponseDisposition = .becomeDownload, followsRedirects: Bool = false) {
+  init(
+    _ disposition: URLSession.ResponseDisposition = .becomeDownload, followsRedirects: Bool = false,
+    answersAtOnce: Bool = true
+  ) {
     (self.disposition, self.followsRedirects) = (disposition, followsRedirects)
+    if answersAtOnce { mayAnswer.open() }
   }
 
   func urlSession(
@@ -34,8 +40,10 @@ private final class TakeoverDelegate: NSObject, URLSessionDataDelegate, URLSessi
   ) {
     notes.add("response \((response as? HTTPURLResponse)?.statusCode ?? 0)")
     DispatchQueue.global().async {
+      self.mayAnswer.waitBlocking()
       completionHandler(self.disposition)
       completionHandler(self.disposition)
+      self.hasAnswered.open()
     }
   }
 
@@ -90,6 +98,27 @@ private final class RedirectStub: URLProtocol, @unchecked Sendable {
     var next = request
     next.url = URL(string: "/there", relativeTo: url)?.absoluteURL
     client?.urlProtocol(self, wasRedirectedTo: next, redirectResponse: response)
+  }
+}
+
+/// A task that calls a function when it is cancelled.
+private final class InterferingTask: URLSessionDataTask, @unchecked Sendable {
+  private let willCancel = Mutex<(@Sendable () -> Void)?>(nil)
+
+  func whenCancelled(_ body: @escaping @Sendable () -> Void) { willCancel.withLock { $0 = body } }
+
+  override func cancel() {
+    willCancel.withLock { $0.take() }?()
+    super.cancel()
+  }
+}
+
+/// A progress that calls a function when a task begins to follow it.
+private final class InterferingProgress: Progress, @unchecked Sendable {
+  let interfere = Mutex<(@Sendable () -> Void)?>(nil)
+
+  override var cancellationHandler: (@Sendable () -> Void)? {
+    didSet { interfere.withLock { $0.take() }?() }
   }
 }
 
@@ -162,6 +191,71 @@ private final class RedirectStub: URLProtocol, @unchecked Sendable {
       #expect(await settles { delegate.notes.all.last == "end true -999" })
       session.finishTasksAndInvalidate()
       #expect(await settles { session.delegate == nil })
+    }
+  }
+
+  /// Calls `body` with a server that never sends more than a part of a response's body.
+  private func withSilentServer(_ body: (OriginServer) async throws -> Void) async throws {
+    let origin = try OriginServer { peer in
+      while try peer.readRequest() != nil {
+        try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+        _ = try peer.awaitClose()
+      }
+    }
+    defer { origin.stop() }
+    try await body(origin)
+  }
+
+  @Test("a data task that becomes a download task while its session cancels its tasks is cancelled")
+  func becomeDownloadDuringInvalidation() async throws {
+    let delegate = TakeoverDelegate(answersAtOnce: false)
+    try await withSilentServer { origin in
+      try await withSession(delegate: delegate) { session in
+        // The session cancels this task first.
+        let first = session.add(
+          InterferingTask(session, origin.request(), identifier: session.nextTaskIdentifier()))
+        session.dataTask(with: origin.request()).resume()
+        #expect(await settles { delegate.notes.all == ["response 200"] })
+        first.whenCancelled {
+          delegate.mayAnswer.open()
+          delegate.hasAnswered.waitBlocking()
+        }
+        session.invalidateAndCancel()
+        #expect(await settles { session.delegate == nil })
+        #expect(delegate.notes.all.contains("end true -999"))
+      }
+    }
+  }
+
+  @Test("a download task that is cancelled while a data task becomes it completes, and its session can then end")
+  func cancelDuringHandover() async throws {
+    let delegate = TakeoverDelegate(answersAtOnce: false)
+    let (isCancelled, go) = (Gate(), Gate())
+    defer { go.open() }
+    try await withSilentServer { origin in
+      try await withSession(delegate: delegate) { session in
+        let task = session.dataTask(with: origin.request())
+        let progress = InterferingProgress(totalUnitCount: -1)
+        task.changeOptions { $0.progress = progress }
+        task.control(progress)
+        task.resume()
+        #expect(await settles { delegate.notes.all == ["response 200"] })
+        let transfer = try #require(task.transfer as? Transfer)
+        progress.interfere.withLock {
+          $0 = { [weak progress] in
+            progress?.cancellationHandler?()
+            isCancelled.open()
+            go.waitBlocking()
+          }
+        }
+        delegate.mayAnswer.open()
+        await isCancelled.wait()
+        #expect(await settles { transfer.guarded.withLock { $0.observer == nil } })
+        go.open()
+        session.finishTasksAndInvalidate()
+        #expect(await settles { session.delegate == nil })
+        #expect(delegate.notes.all.contains("end true -999"))
+      }
     }
   }
 
