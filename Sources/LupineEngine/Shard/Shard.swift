@@ -67,8 +67,8 @@ final class Shard {
   /// The observation of the pool, or nil if the engine's observer doesn't want it.
   let poolObservation: PoolObservation?
   @exclusivity(unchecked) private var life = Life.running
-  /// The engine, after it was retired and until the shard has no exchange.
-  @exclusivity(unchecked) private var retired: Engine?
+  /// The shard's owner, after it was retired and until the shard has no exchange.
+  @exclusivity(unchecked) private var retired: (any AnyObject & Sendable)?
   /// The time when a graceful shutdown becomes an immediate one, or nil if there is no time limit.
   @exclusivity(unchecked) private var shutdownEnd: Instant?
 
@@ -217,7 +217,7 @@ final class Shard {
     case .refreshed(let key, let host, let result): refreshed(key, host, result)
     case .prewarm(let request, let count, let completion): prewarm(request, count, completion)
     case .count(let completion): completion(pool.counters())
-    case .retain(let engine): retired = engine
+    case .retain(let owner): retired = owner
     case .shutDown(let isGraceful, let limit, let completion):
       shutDown(isGraceful: isGraceful, limit: limit, completion)
     }

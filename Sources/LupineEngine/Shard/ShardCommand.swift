@@ -22,8 +22,8 @@ enum ShardCommand: Sendable {
   /// Open up to `count` connections for requests like this one in advance.
   case prewarm(EngineRequest, count: Int, completion: Prewarming.Completion)
   case count(@Sendable (PoolCounters) -> Void)
-  /// Retain the engine until the shard has no exchange.
-  case retain(Engine)
+  /// Retain the shard's owner until the shard has no exchange.
+  case retain(any AnyObject & Sendable)
   /// Shut the shard down: at once or, if `isGraceful` is true, when the exchanges that have a connection have ended, but at the
   /// latest after `limit`.
   case shutDown(isGraceful: Bool, limit: Duration? = nil, completion: (@Sendable () -> Void)?)
