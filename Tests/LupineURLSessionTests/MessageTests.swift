@@ -295,7 +295,9 @@ import Testing
       }
       return .text(request.path)
     } _: { origin in
-      try await withSession { session in
+      try await withSession {
+        $0.engine.pool.idleTimeout = .seconds(1_000)
+      } _: { session in
         let unstarted = session.dataTask(with: origin.request())
         async let held = session.data(for: origin.request("/held"))
         await arrived.wait()

@@ -88,6 +88,7 @@ struct ShutdownTests {
     defer { origin.stop() }
     var configuration = EngineConfiguration()
     configuration.pool.connectionsPerOriginMax = 1
+    configuration.pool.idleTimeout = .seconds(1_000)
     let (first, second) = (RecordingSink(), RecordingSink())
     do {
       let engine = try Engine(configuration: configuration)
