@@ -80,12 +80,11 @@ public final class Stubs: Sendable {
 
   /// Removes all rules and recorded requests.
   public func removeAll() {
-    // The rules are released behind the lock, because their closures may own objects that use these stubs when they are released.
-    let rules = state.withLock { state in
+    // The rules are released outside the lock, because the deinitializer of an object that a rule owns may use these stubs.
+    _ = state.withLock { state in
       defer { state = State() }
       return state.rules
     }
-    withExtendedLifetime(rules) {}
   }
 
   private func add(_ rule: Rule) { state.withLock { $0.rules.append(rule) } }

@@ -65,8 +65,8 @@ package struct WebSocketConnection: ~Copyable, Sendable {
   private var output: [UInt8] = []
   /// The payload of the latest ping that arrived while the output was backlogged.
   private var unansweredPing: [UInt8]?
-  /// Whether messages are neither decompressed nor returned any more, because nobody takes them. Once true, it stays true: later
-  /// compressed messages refer to those that weren't decompressed.
+  /// Whether messages are discarded, without being decompressed. It never becomes false again, because a later compressed message may
+  /// refer to a discarded one.
   private var discardsMessages = false
   /// Called with each frame, or nil (the default).
   package var tracer: (@Sendable (FrameTrace) -> Void)?

@@ -64,12 +64,11 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     get { state.withLock { $0.listener }?.value }
     set {
       let listener = newValue.map { Transferred($0) }
-      // The earlier listener is released behind the lock, because it may own an object that uses the manager when it is released.
-      let earlier = state.withLock { state in
+      // The previous listener is released outside the lock, because the deinitializer of an object that it owns may use the manager.
+      _ = state.withLock { state in
         defer { state.listener = listener }
         return state.listener
       }
-      withExtendedLifetime(earlier) {}
     }
   }
 

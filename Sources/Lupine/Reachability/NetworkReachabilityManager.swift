@@ -135,12 +135,11 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   /// Stops observing the network. The listener is no longer called.
   open func stopListening() {
     reachability.stop()
-    // The listener is released behind the lock, because it may own an object that stops listening when it is released.
-    let listener = state.withLock { state in
+    // The listener is released outside the lock, because the deinitializer of an object that it owns may stop listening.
+    _ = state.withLock { state in
       defer { state = State(generation: state.generation + 1) }
       return state.listener
     }
-    withExtendedLifetime(listener) {}
   }
 
   private func notify(_ status: NetworkReachabilityStatus, _ generation: Int) {

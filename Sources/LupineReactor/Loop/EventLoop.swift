@@ -94,7 +94,7 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     let before = activity.exchange(Activity.signalled, ordering: .acquiringAndReleasing)
     switch before {
     case Activity.asleep:
-      // The counter can't overflow: nobody could write 2^64 times.
+      // Nobody reads the counter. Only 2^64 wake-ups would make it overflow.
       _ = eventfd_write(eventDescriptor.number, 1)
     case Activity.ended: runJobsOnNewThread()
     default: break

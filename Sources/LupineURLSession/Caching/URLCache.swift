@@ -50,12 +50,11 @@ open class URLCache: NSObject, @unchecked Sendable {
       }
     }
     set {
-      // The earlier cache is released behind the lock: it may be of a subclass whose `deinit` reads this property.
-      let earlier = sharedCache.withLock { cache in
+      // The previous cache is released outside the lock, because the deinitializer of a subclass may read this property.
+      _ = sharedCache.withLock { cache in
         defer { cache = newValue }
         return cache
       }
-      withExtendedLifetime(earlier) {}
     }
   }
 

@@ -31,10 +31,7 @@ extension URLSession {
     let channel = ByteChannel()
     let head = Awaited<Result<URLResponse, any Error>>(delivery.resumptions)
     task.setCollector(ByteFeeder(channel) { head.fill($0) }, session: self)
-    if let delegate {
-      task.delegate = delegate
-      delegate.urlSession(self, didCreateTask: task)
-    }
+    assign(delegate, to: task)
     let response = try await head.value(of: task).get()
     return (AsyncBytes(source: AsyncBytes.Source(channel: channel, task: task)), response)
   }

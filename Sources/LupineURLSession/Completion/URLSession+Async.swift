@@ -102,11 +102,16 @@ extension URLSession {
         outcome.fill(.failure(URLError(.badServerResponse)))
       }
     }
-    if let delegate {
-      task.delegate = delegate
-      delegate.urlSession(self, didCreateTask: task)
-    }
+    assign(delegate, to: task)
     return try await outcome.value(of: task).get()
+  }
+
+  /// Makes `delegate` the own delegate of a task that an async method has created, and notifies it of the task. Does nothing if it
+  /// is nil.
+  func assign(_ delegate: (any URLSessionTaskDelegate)?, to task: URLSessionTask) {
+    guard let delegate else { return }
+    task.delegate = delegate
+    delegate.urlSession(self, didCreateTask: task)
   }
 }
 

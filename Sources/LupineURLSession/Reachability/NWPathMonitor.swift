@@ -56,12 +56,11 @@ public final class NWPathMonitor: Sendable {
   public var pathUpdateHandler: (@Sendable (_ newPath: NWPath) -> Void)? {
     get { state.withLock { $0.handler } }
     set {
-      // The earlier handler is released behind the lock, because it may own an object that cancels the monitor when it is released.
-      let earlier = state.withLock { state in
+      // The previous handler is released outside the lock, because the deinitializer of an object that it owns may cancel the monitor.
+      _ = state.withLock { state in
         defer { state.handler = newValue }
         return state.handler
       }
-      withExtendedLifetime(earlier) {}
     }
   }
 

@@ -64,14 +64,14 @@ extension URLSession {
     mutableState.withLock { $0.fileTransfers.created(onQueue: "lupine.session.files") }
   }
 
-  /// The transfers of WebSocket tasks. They have a queue of their own for the opening handshake and the connection's end, so that a
+  /// The transfers of WebSocket tasks. A separate queue processes the opening handshake and the connection's end, so that a
   /// connection opens even if the delegate queue is busy. The loop processes the frames.
   var webSocketTransfers: ReadyTransfers {
     mutableState.withLock { $0.webSocketTransfers.created(onQueue: "lupine.session.websockets") }
   }
 
   /// Registers a new task and returns it. If the session is invalid, the task isn't registered, and the task fails when it is
-  /// resumed. Unless an earlier process has created the task, the delegate is told of it.
+  /// resumed. Notifies the delegate of a registered task, unless an earlier process had created it (`isRestored`).
   func add<Task: URLSessionTask>(_ task: Task, isRestored: Bool = false) -> Task {
     let (isAdded, delegate) = mutableState.withLock { state in
       guard state.life == .valid else { return (false, nil as (any URLSessionTaskDelegate)?) }

@@ -130,6 +130,15 @@ struct StreamingTests {
     await #expect(throws: EngineError.self) { try await early.value }
   }
 
+  /// Returns a body whose closure finishes it, waits until it is cancelled, and then opens the gate.
+  private func bodyFinishedAtOnce(opening hasEnded: Gate) -> StreamingBody {
+    .restartable { writer in
+      try writer.finish()
+      await Gate().wait()
+      hasEnded.open()
+    }
+  }
+
   @Test(
     "a body's closure that has finished the body is cancelled when the handler has returned or thrown",
     arguments: [false, true])
@@ -138,11 +147,7 @@ struct StreamingTests {
     defer { server.stop() }
     let engine = try Engine()
     let hasEnded = Gate()
-    let body = StreamingBody.restartable { writer in
-      try writer.finish()
-      await Gate().wait()
-      hasEnded.open()
-    }
+    let body = bodyFinishedAtOnce(opening: hasEnded)
     do {
       try await engine.execute(try post(server), body: body) { head, reader in
         _ = try await reader.collect()
@@ -168,11 +173,7 @@ struct StreamingTests {
     defer { server.stop() }
     let engine = try Engine()
     let hasEnded = Gate()
-    let body = StreamingBody.restartable { writer in
-      try writer.finish()
-      await Gate().wait()
-      hasEnded.open()
-    }
+    let body = bodyFinishedAtOnce(opening: hasEnded)
     let task = Task { try await engine.answer(server, method: "POST", body: body) }
     await isSent.wait()
     task.cancel()

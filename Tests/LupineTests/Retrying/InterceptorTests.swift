@@ -61,12 +61,11 @@ import Testing
   func waitingRetrier() {
     let kept = Mutex<(@Sendable (RetryResult) -> Void)?>(nil)
     let chain = Interceptor(retriers: [Retrier { _, _, _, completion in kept.withLock { $0 = completion } }])
-    let results = Recorder<String>()
     weak let released: Request?
     do {
       let request = session.request("http://localhost/")
       released = request
-      chain.retry(request, for: session, dueTo: Mishap("a")) { results.record("\($0)") }
+      chain.retry(request, for: session, dueTo: Mishap("a")) { _ in }
     }
     #expect(kept.withLock { $0 } != nil && released == nil)
   }

@@ -276,20 +276,20 @@ import Testing
         guard case .setPaused(let isNowPaused)? = step else { return nil }
         return isNowPaused
       }
+      /// Whether the handle is stored, or nil if the request has ended.
+      var hasHandle: Bool? {
+        exchange.state.withLock { state in
+          if case .forwarding(let network) = state.phase { network.handle != nil } else { nil }
+        }
+      }
       exchange.setPaused(true)
       #expect(step(isPaused: false) == true)
       // The engine gets no command from here, which it could receive before the pause.
       exchange.setPaused(false)
-      let hasHandle = exchange.state.withLock { state in
-        if case .forwarding(let network) = state.phase { network.handle != nil } else { true }
-      }
-      #expect(!hasHandle)
+      #expect(hasHandle == false)
       #expect(step(isPaused: true) == false)
       #expect(step(isPaused: false) == nil)
-      let isStored = exchange.state.withLock { state in
-        if case .forwarding(let network) = state.phase { network.handle != nil } else { false }
-      }
-      #expect(isStored)
+      #expect(hasHandle == true)
       #expect(await settles { receiver.endCount.load(ordering: .relaxed) == 1 })
     }
   }
