@@ -112,6 +112,13 @@ package final class WebSocketChannel: Sendable {
     perform { $0.close(close, discarding: isDiscarding, at: timer.now()) }
   }
 
+  /// Whether the connection was closed by either side, was lost or has failed. False before it is open.
+  package var isEnding: Bool { state.withLock { $0.isEnding } }
+
+  /// Sets whether the caller has stopped the owner from reading, so that the pong for a ping can't arrive. `isPaused` is called while
+  /// a lock is held, so that the latest of several calls has the latest value.
+  package func setReadingPaused(_ isPaused: () -> Bool) { state.withLock { $0.isReadingPaused = isPaused() } }
+
   /// Discards the messages that haven't been taken and those that still arrive, because the caller wants none.
   package func discard() { perform { $0.discard(at: timer.now()) } }
 

@@ -63,6 +63,8 @@ struct WebSocketChannelState: ~Copyable, Sendable {
   private var unreadBytes = 0
   private var receivers: [Receiver] = []
   private var isDiscarding = false
+  /// Whether the caller has stopped the owner from passing on bytes.
+  var isReadingPaused = false
   private var hasTransportEnded = false
   private var ending: Ending?
   /// The server's violation of the protocol, which ends the connection when the caller has processed the messages before it.
@@ -154,6 +156,11 @@ struct WebSocketChannelState: ~Copyable, Sendable {
   /// The reason why nothing can be sent.
   private var sendError: Ending {
     mutating get { ending ?? (isDiscarding || connection?.isOpen == false ? .discarded : .lost) }
+  }
+
+  /// Whether the connection was closed, was lost or has failed.
+  var isEnding: Bool {
+    mutating get { ending != nil || hasTransportEnded || connection?.isOpen == false }
   }
 
   mutating func outputIsBacklogged() { connection?.isBacklogged = true }
@@ -341,6 +348,9 @@ struct WebSocketChannelState: ~Copyable, Sendable {
     if let held = heldEndingDeadline, held <= now { notifyOfEnding() }
     switch deadlines?.expire(at: now) {
     case .sendPing: _ = connection?.ping()
+    case .pongIsMissing where isReadingPaused || !input.isEmpty:
+      // The pong may be among the bytes that the caller hasn't let the channel read.
+      deadlines?.received(at: now)
     case .pongIsMissing(let limit):
       connection?.fail(.pingTimedOut(limit))
       end(.failed(.pingTimedOut(limit)), at: now)

@@ -138,8 +138,8 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
   }
 
   /// The number of seconds without bytes from the server after which the task sends a ping, or nil (the default) for no such pings.
-  /// If the server doesn't answer within 20 seconds, the task fails with `URLError.timedOut`. Must be set before the task is
-  /// resumed.
+  /// If the server doesn't answer within 20 seconds, the task fails with `URLError.timedOut`, unless the answer may be among bytes that
+  /// haven't been read, because the task is suspended or 256 KiB of messages are unread. Must be set before the task is resumed.
   package var pingInterval: TimeInterval? {
     get { channel.timeouts.pingInterval.map { $0 / .seconds(1) } }
     set { channel.timeouts.pingInterval = newValue.map { .seconds($0) } }
@@ -199,7 +199,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
   ///
   /// Messages that were already sent arrive before the Close frame. The task completes without an error when the server has
   /// answered, or with `URLError.cancelled` if it doesn't answer within 5 seconds. If the connection isn't open yet, this method is
-  /// the same as ``cancel()``.
+  /// the same as ``cancel()``. If it is already being closed, this method only discards the messages that haven't been received.
   ///
   /// - Parameters:
   ///   - closeCode: The code to send. With one that is never sent, such as ``CloseCode/noStatusReceived``, the frame has no code.
@@ -207,11 +207,24 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
   open func cancel(with closeCode: CloseCode, reason: Data?) {
     let code = WebSocketCloseCode(rawValue: UInt16(closeCode.rawValue))
     let close = WebSocketClose(code.isSendable ? code : .noStatus, reason: reason.map { [UInt8]($0) } ?? [])
-    guard channel.close(close) else { return cancel() }
+    guard channel.close(close) else {
+      // A connection that is already being closed isn't aborted.
+      return channel.isEnding ? channel.discard() : cancel()
+    }
     socketState.withLock { $0.isClosing = true }
     // The transfer of a suspended task wouldn't read the server's answer.
     if state == .suspended { resumeFully() }
     mutableState.withLock { if $0.state == .running { $0.state = .canceling } }
+  }
+
+  open override func suspend() {
+    super.suspend()
+    channel.setReadingPaused { state == .suspended }
+  }
+
+  open override func resume() {
+    super.resume()
+    channel.setReadingPaused { state == .suspended }
   }
 
   /// Ends the connection without a Close frame. The task completes with `URLError.cancelled`. Has no effect if the task has already

@@ -251,4 +251,36 @@ struct WebSocketEndingTests {
       #expect(await client.ends.next() == .some(nil))
     }
   }
+
+  @Test("a pong that waits unread isn't missing, whether 256 KiB are unread or the caller has paused reading")
+  func unreadPong() async throws {
+    for isPaused in [false, true] {
+      let clock = ManualTimer()
+      defer { clock.end() }
+      var timeouts = WebSocketTimeouts()
+      (timeouts.pingInterval, timeouts.pong) = (.seconds(30), .seconds(10))
+      let channel = WebSocketChannel(limits: WebSocketLimits(), timeouts: timeouts, timer: clock.timer)
+      let endings = Recorder<WebSocketChannel.Ending>()
+      channel.connect(
+        to: WebSocketChannel.Transport(
+          windowBytes: 1 << 20, extendWindow: { _ in }, close: {}, onEnd: { [endings] in endings.record($0) }))
+      channel.open(WebSocketAgreement(subprotocol: nil, deflate: nil))
+      let message = ServerFrame(2, [UInt8](repeating: 1, count: 60_000))
+      let messages = [ServerFrame](repeating: message, count: isPaused ? 0 : 6)
+      channel.setReadingPaused { isPaused }
+      for message in messages { channel.receive(bytes: message.bytes.span) }
+      for deadline in [Duration.seconds(30), .seconds(10)] {
+        #expect(await clock.deadlines.next() == deadline)
+        clock.advance(by: deadline)
+      }
+      // The next ping instead of the end.
+      #expect(await clock.deadlines.next() == .seconds(30))
+      channel.setReadingPaused { false }
+      for _ in messages { channel.receive { result in #expect(throws: Never.self) { try result.get() } } }
+      clock.advance(by: .seconds(30))
+      #expect(await clock.deadlines.next() == .seconds(10))
+      clock.advance(by: .seconds(10))
+      #expect(await endings.next() == .failed(.pingTimedOut(.seconds(10))))
+    }
+  }
 }

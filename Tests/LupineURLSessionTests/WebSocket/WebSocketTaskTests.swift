@@ -154,6 +154,35 @@ struct WebSocketTaskTests {
     }
   }
 
+  @Test("closing a connection that is already being closed doesn't abort it, whoever has closed it first")
+  func closedTwice() async throws {
+    for isClosedByServer in [false, true] {
+      let delegate = SocketDelegate()
+      let closed = Gate()
+      try await withSocketServer { peer in
+        guard let socket = try ServerSocket(peer, then: isClosedByServer ? [.close(1000)] : []) else { return }
+        _ = try socket.next()
+        try peer.wait(for: closed)
+        if !isClosedByServer { try socket.send(.close(1000)) }
+      } _: { origin in
+        try await withSession(delegate: delegate) { session in
+          let task = session.webSocketTask(with: try origin.socketURL())
+          task.resume()
+          #expect(await delegate.events.next() == "open -")
+          if isClosedByServer {
+            #expect(await delegate.events.next() == "close 1000 -")
+          } else {
+            task.cancel(with: .normalClosure, reason: nil)
+          }
+          task.cancel(with: .goingAway, reason: nil)
+          closed.open()
+          let events = isClosedByServer ? [] : ["close 1000 -"]
+          #expect(await delegate.events.first(events.count + 2) == events + ["metrics 1", "end -"])
+        }
+      }
+    }
+  }
+
   @Test("a connection that is lost fails the task, with the code for a missing Close frame")
   func lost() async throws {
     let delegate = SocketDelegate()
