@@ -1,6 +1,7 @@
 // Fetch: a request with its response, and the sink that decides how to handle the response when its head arrives.
 
 import LupineEngine
+import LupineWebSocket
 import Synchronization
 
 /// Executes one request of the command, and writes its response. Doesn't follow redirects itself.
@@ -35,6 +36,8 @@ final class Fetch: ResponseSink {
   private struct State {
     var disposition = Disposition.undecided
     var handle: ExchangeHandle?
+    /// The number of bytes by which the window must be extended as soon as the handle is known, because bytes arrived before.
+    var ungrantedByteCount = 0
   }
 
   /// The request without the credentials that `authentication` adds. The requests that the command sends next are derived from it.
@@ -76,11 +79,11 @@ final class Fetch: ResponseSink {
       }
     // Nil if a stored response has already been written.
     if let handle = submitted {
-      let isRefused = state.withLock { state in
+      let (isRefused, ungrantedByteCount) = state.withLock { state in
         state.handle = handle
-        if case .refused = state.disposition { return true } else { return false }
+        if case .refused = state.disposition { return (true, 0) } else { return (false, state.ungrantedByteCount) }
       }
-      if isRefused { handle.cancel() }
+      if isRefused { handle.cancel() } else if ungrantedByteCount > 0 { handle.extendWindow(by: ungrantedByteCount) }
     }
     let outcome = await outcome.value()
     guard case .exchanging(let socket) = state.withLock({ $0.disposition }) else { return outcome }
@@ -93,7 +96,23 @@ final class Fetch: ResponseSink {
   var isRefused: Bool { state.withLock { if case .refused = $0.disposition { true } else { false } } }
 
   /// The receive window of a WebSocket connection: 256 KiB, as in a session.
-  static let socketWindowBytes = 256 * 1024
+  private static let socketWindowBytes = 256 * 1024
+
+  /// The connection of a WebSocket, for its messages.
+  private var transport: WebSocketChannel.Transport {
+    WebSocketChannel.Transport(
+      windowBytes: Self.socketWindowBytes, extendWindow: { [weak self] in self?.extendWindow(by: $0) },
+      close: { [weak self] in self?.state.withLock { $0.handle }?.discardBody() },
+      onEnd: { [socket] in socket?.ended($0) })
+  }
+
+  private func extendWindow(by byteCount: Int) {
+    let handle = state.withLock { state in
+      if state.handle == nil { state.ungrantedByteCount += byteCount }
+      return state.handle
+    }
+    handle?.extendWindow(by: byteCount)
+  }
 
   // MARK: ResponseSink
 
@@ -195,7 +214,7 @@ final class Fetch: ResponseSink {
     }
     if let socket {
       try output.open()
-      try socket.begin(head) { [weak self] in self?.state.withLock { $0.handle } }
+      try socket.begin(head, over: transport)
       return .exchanging(socket)
     }
     if options.isEventStream {

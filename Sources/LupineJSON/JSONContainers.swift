@@ -8,16 +8,21 @@ class JSONObject {
   @exclusivity(unchecked) final private(set) var index: Int
   @exclusivity(unchecked) final private(set) var path: JSONPath
   @exclusivity(unchecked) final private var element: Int
+  /// The indexes of the object's values by converted key, if its keys are compared as strings and one was asked for.
+  @exclusivity(unchecked) final var table: [String: Int]?
   // The type of keys, and the `KeyedDecodingContainer`, while it may be used again. It refers to this object; `forgetContainer`
   // ends the cycle.
   fileprivate final let keys: ObjectIdentifier
   @exclusivity(unchecked) fileprivate final var container: AnyObject?
 
-  fileprivate init(_ index: Int, _ path: JSONPath, _ element: Int, _ keys: ObjectIdentifier) {
+  fileprivate init(
+    _ index: Int, _ path: JSONPath, _ element: Int, _ table: [String: Int]?, _ keys: ObjectIdentifier
+  ) {
     reader = path.decoder.reader
     self.index = index
     self.path = path
     self.element = element
+    self.table = table
     self.keys = keys
   }
 
@@ -25,11 +30,14 @@ class JSONObject {
 
   /// Moves the container to another object, if nothing else refers to it.
   @inline(__always)
-  fileprivate final func moveContainer(to index: Int, _ path: JSONPath, _ element: Int) -> Bool {
+  fileprivate final func moveContainer(
+    to index: Int, _ path: JSONPath, _ element: Int, _ table: [String: Int]?
+  ) -> Bool {
     guard isKnownUniquelyReferenced(&container) else { return false }
     self.index = index
     if self.path !== path { self.path = path }
     self.element = element
+    if self.table != nil || table != nil { self.table = table }
     return true
   }
 
@@ -60,16 +68,17 @@ struct JSONContainers {
   private var places = InlineArray<8, JSONObject?>(repeating: nil)
   private var isClosed = false
 
-  /// Returns a container for the object at `index`.
+  /// Returns a container for the object at `index`, with the table of its keys if there is one.
   @inline(__always)
   mutating func container<Key: CodingKey>(
-    of index: Int, path: JSONPath, element: Int = JSONLocation.noElement
+    of index: Int, path: JSONPath, element: Int = JSONLocation.noElement, table: [String: Int]?
   ) -> KeyedDecodingContainer<Key> {
     let keys = ObjectIdentifier(Key.self)
     let address = UInt(bitPattern: keys)
     let place = Int(truncatingIfNeeded: (address >> 4 ^ address >> 10) & 7)
-    guard let object = places[place], object.keys == keys, object.moveContainer(to: index, path, element) else {
-      return newContainer(index, path, element, keys, at: place)
+    guard let object = places[place], object.keys == keys, object.moveContainer(to: index, path, element, table)
+    else {
+      return newContainer(index, path, element, table, keys, at: place)
     }
     // SAFETY: an object with these keys has a container of this type.
     return unsafeDowncast(object, to: JSONContainedObject<KeyedDecodingContainer<Key>>.self).keptContainer()
@@ -77,9 +86,9 @@ struct JSONContainers {
 
   @inline(never)
   private mutating func newContainer<Key: CodingKey>(
-    _ index: Int, _ path: JSONPath, _ element: Int, _ keys: ObjectIdentifier, at place: Int
+    _ index: Int, _ path: JSONPath, _ element: Int, _ table: [String: Int]?, _ keys: ObjectIdentifier, at place: Int
   ) -> KeyedDecodingContainer<Key> {
-    let object = JSONContainedObject<KeyedDecodingContainer<Key>>(index, path, element, keys)
+    let object = JSONContainedObject<KeyedDecodingContainer<Key>>(index, path, element, table, keys)
     let container = KeyedDecodingContainer(JSONKeyedValues<Key>(object: object))
     guard !isClosed else { return container }
     object.keep(container)

@@ -58,7 +58,6 @@ final class JSONDocument {
 
   // Used by JSONValueDecoder and JSONReader+Keys.swift, whose methods don't call other code meanwhile.
   var indexes: [JSONKeyIndex] = []
-  var tables: [Int: [String: Int]] = [:]
   @exclusivity(unchecked) var containers = JSONContainers()
   @exclusivity(unchecked) var conversions = KeyConversions()
   @exclusivity(unchecked) var scratch = JSONScratch()

@@ -12,7 +12,7 @@ struct JSONKeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   var codingPath: [any CodingKey] { object.location.keys }
 
-  var allKeys: [Key] { reader.names(of: object.index).compactMap { Key(stringValue: $0) } }
+  var allKeys: [Key] { reader.names(of: object).compactMap { Key(stringValue: $0) } }
 
   func contains(_ key: Key) -> Bool { find(key) != nil }
 
@@ -104,7 +104,7 @@ struct JSONKeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   @inline(__always)
-  private func find(_ key: some CodingKey) -> Int? { reader.value(of: key.stringValue, in: object.index) }
+  private func find(_ key: some CodingKey) -> Int? { reader.value(of: key.stringValue, in: object) }
 
   // Integers of the types that few programs decode. The search for the key isn't inlined, because a program contains each copy.
 

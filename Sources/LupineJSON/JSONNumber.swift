@@ -75,8 +75,8 @@ struct JSONNumber {
   /// Whether all characters are zeros, apart from a sign and a point.
   private var isPlainZero: Bool { bytes.buffer.allSatisfy { $0 == 0x30 || $0 == 0x2D || $0 == 0x2E } }
 
-  /// Whether the number has an exponent and rounds to zero. Foundation's JSONDecoder refuses some of these, such as 0e5.
-  var isZeroWithExponent: Bool { bytes.buffer.contains { $0 | 0x20 == 0x65 } && nearestDouble() == 0 }
+  /// Whether the number has an exponent and rounds to zero as a Float. Foundation's JSONDecoder refuses some of these, such as 0e5.
+  var isZeroWithExponent: Bool { bytes.buffer.contains { $0 | 0x20 == 0x65 } && nearestFloat() == 0 }
 
   /// Returns the nearest value, rounded half to even. Returns nil if the number rounds to infinity, or to zero although it isn't
   /// zero, and for zero with an exponent. Foundation's JSONDecoder refuses these numbers, the last in part.

@@ -10,11 +10,11 @@ extension JSONReader {
   /// The largest number of keys that are compared one after the other. Beyond, a hash takes less time.
   private static let keysComparedMax = 16
 
-  /// Returns the index in the tape of the value for a key of the object at `object`, or nil if there is none.
-  func value(of name: String, in object: Int) -> Int? {
+  /// Returns the index in the tape of the value for a key of an object, or nil if there is none.
+  func value(of name: String, in object: JSONObject) -> Int? {
     // SAFETY: the pointer is used only while the closure runs.
     let next = name.utf8.withContiguousStorageIfAvailable { buffer in
-      nextValue(of: JSONBytes(start: buffer.baseAddress ?? start, count: buffer.count), in: object)
+      nextValue(of: JSONBytes(start: buffer.baseAddress ?? start, count: buffer.count), in: object.index)
     }
     if let next, let next { return next }
     return anyValue(of: name, in: object)
@@ -36,13 +36,13 @@ extension JSONReader {
   }
 
   @inline(never)
-  private func anyValue(of name: String, in object: Int) -> Int? {
-    let word = self[object]
+  private func anyValue(of name: String, in object: JSONObject) -> Int? {
+    let word = self[object.index]
     guard word.length > 0 else { return nil }
     guard word.kind != .irregularObject, !convertsKeys || isSnakeCase else { return table(of: object)[name] }
     // SAFETY: the pointer is used only while the closure runs.
     let found = name.utf8.withContiguousStorageIfAvailable { buffer in
-      search(JSONBytes(start: buffer.baseAddress ?? start, count: buffer.count), in: object, word)
+      search(JSONBytes(start: buffer.baseAddress ?? start, count: buffer.count), in: object.index, word)
     }
     guard let found else { return table(of: object)[name] }
     if let found { return found }
@@ -173,16 +173,17 @@ extension JSONReader {
   // MARK: All keys
 
   /// Returns the different keys of the object, after conversion.
-  func names(of object: Int) -> [String] {
-    let word = self[object]
+  func names(of object: JSONObject) -> [String] {
+    let start = object.index
+    let word = self[start]
     guard word.length > 0 else { return [] }
     guard word.kind != .irregularObject, !convertsKeys || isSnakeCase else { return Array(table(of: object).keys) }
     var names: [String] = []
     names.reserveCapacity(word.length)
     // The filter shows that most keys are different from all keys before them.
     var filter: UInt32 = 0
-    let index = word.length > Self.keysComparedMax ? index(of: object) : nil
-    var key = object &+ 2
+    let index = word.length > Self.keysComparedMax ? index(of: start) : nil
+    var key = start &+ 2
     while key < word.position {
       let name = effectiveKey(key)
       if let index {
@@ -200,21 +201,27 @@ extension JSONReader {
 
   // MARK: Keys that are compared as strings
 
+  private func table(of object: JSONObject) -> [String: Int] {
+    if let table = object.table { return table }
+    let table = table(of: object.index, object.location)
+    object.table = table
+    return table
+  }
+
   /// Returns the indexes of the object's values by converted key, for keys beyond ASCII, with escapes or with a custom conversion.
   /// Swift's strings are equal if they are canonically equivalent, and the first of equal keys counts.
-  func table(of object: Int, location: JSONLocation = JSONLocation()) -> [String: Int] {
-    if let table = document.tables[object] { return table }
+  func table(of object: Int, _ location: JSONLocation) -> [String: Int] {
     let word = self[object]
     var table: [String: Int] = [:]
     table.reserveCapacity(word.length)
-    let parents = location.keys
+    // A custom conversion depends on the path.
+    let parents = convertsKeys && !isSnakeCase ? location.keys : []
     var key = object &+ 2
     while word.length > 0, key < word.position {
       let name = convertedText(of: self[key], parents: parents)
       if table[name] == nil { table[name] = key &+ 1 }
       key = index(after: key &+ 1)
     }
-    document.tables[object] = table
     return table
   }
 

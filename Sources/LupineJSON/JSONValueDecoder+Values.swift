@@ -199,8 +199,17 @@ extension Dictionary: JSONCollection where Key == String, Value: Decodable {
     case .object, .indexedObject, .irregularObject: break
     default: throw decoder.reader.wrongKind([String: Any].self, word, location)
     }
+    // Foundation decodes a dictionary itself if keys are converted. Otherwise the standard library does, with a decoder that is at the
+    // dictionary.
+    if decoder.reader.convertsKeys { return try entries(index, decoder, location) }
+    return try decoder.with(index, at: location) { try entries(index, decoder, location) }
+  }
+
+  private static func entries(
+    _ index: Int, _ decoder: JSONValueDecoder, _ location: JSONLocation
+  ) throws -> [String: Value] {
     // SAFETY: the values have the scalar's type.
-    return switch JSONScalar(Value.self) {
+    switch JSONScalar(Value.self) {
     case .int?:
       try entries(index, decoder, location) {
         unsafeBitCast(try decoder.reader.integer($0, $1()) as Int, to: Value.self)
@@ -227,10 +236,16 @@ extension Dictionary: JSONCollection where Key == String, Value: Decodable {
     var key = index + 2
     while word.length > 0, key < word.position {
       let name = reader.text(reader[key])
-      let value = try decode(key + 1) {
-        // Foundation decodes a dictionary itself if keys are converted, and the standard library otherwise.
-        let key = reader.convertsKeys ? JSONKey(stringValue: name) : JSONKey(entry: name)
-        return JSONLocation(path: JSONPath(decoder, location, key))
+      let value: Value
+      do {
+        value = try decode(key + 1) {
+          let key = reader.convertsKeys ? JSONKey(stringValue: name) : JSONKey(entry: name)
+          return JSONLocation(path: JSONPath(decoder, location, key))
+        }
+      } catch {
+        // The standard library decodes only the first value of equal keys.
+        guard reader.convertsKeys || entries[name] == nil else { throw reader.document.unreliable() }
+        throw error
       }
       // The first of equal keys counts.
       if let first = entries.updateValue(value, forKey: name) { entries[name] = first }

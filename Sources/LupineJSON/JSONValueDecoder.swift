@@ -44,12 +44,12 @@ final class JSONValueDecoder: Decoder {
     let word = reader[index]
     switch word.kind {
     case .object, .indexedObject, .irregularObject:
-      // The conversion may depend on the path.
-      if reader.convertsKeys, !reader.isSnakeCase { _ = reader.table(of: index, location: location) }
+      // Foundation, too, calls a custom conversion when a container is created.
+      let table = reader.convertsKeys && !reader.isSnakeCase ? reader.table(of: index, location) : nil
       guard let path = location.path, path.decoder === self else {
-        return document.containers.container(of: index, path: JSONPath(self, to: location))
+        return document.containers.container(of: index, path: JSONPath(self, to: location), table: table)
       }
-      return document.containers.container(of: index, path: path, element: location.element)
+      return document.containers.container(of: index, path: path, element: location.element, table: table)
     case .null:
       throw DecodingError.valueNotFound(
         [String: Any].self,

@@ -67,9 +67,13 @@ extension OutputScript {
   fileprivate func writeSingle(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     if random.number(0...2) == 0 { note("single \(Script.path(container.codingPath))") }
-    switch random.number(0...6) {
+    switch random.number(0...7) {
     case 0: try container.encodeNil()
     case 1: try container.encode(random.number(-1000...1000))
+    case 6:
+      try container.encode(["aKey": 1, random.pick(["base", "bKey"]): 2])
+      // A type may add keys to a dictionary.
+      if random.number(0...1) == 0 { try Base().encode(to: encoder) }
     case 2: try container.encode(random.pick(OutputScript.texts))
     case 3: try container.encode(double())
     case 4: try container.encode(Base())
@@ -154,6 +158,8 @@ extension OutputScript {
         if random.number(0...4) == 0 { try container.encode(1, forKey: key(unique: true)) }
         if random.number(0...20) == 0 { keptEncoders.append(encoder) }
       case 18 where random.number(0...3) == 0: try ScriptedOutput().encode(to: container.superEncoder())
+      case 19 where calls < 40:
+        try container.encode(["aKey": ["bKey": ScriptedOutput()]], forKey: key(unique: false))
       default:
         let key = key(unique: false)
         guard calls < 60 else { return }
@@ -184,7 +190,12 @@ extension OutputScript {
       case 4, 5: try container.encode(random.pick(Self.texts))
       case 6: try container.encode(double())
       case 7: try container.encode(contentsOf: [1.5, 2, 3.25])
-      case 8: try container.encode(["aKey": 1])
+      case 8:
+        if random.number(0...1) == 0 {
+          try container.encode(["aKey": 1])
+        } else {
+          try container.encode([Float(double())])
+        }
       case 9:
         try container.encode(Data([1, 2, 3, 0xFF, 0xFE, UInt8(random.number(0...255))].prefix(random.number(0...6))))
       case 10 where calls < 40:

@@ -94,6 +94,20 @@ import Testing
       try container.encode(1, forKey: .b)
       try "late".encode(to: parent)
     },
+    // A dictionary to which a type adds keys, one of which it has.
+    Written {
+      var single = $0.singleValueContainer()
+      try single.encode(["a": 5, "b": 6])
+      var container = $0.container(keyedBy: Key.self)
+      try container.encode(1, forKey: .a)
+    },
+    // The same with many keys. The two that are added have equal bits in the filter of keys.
+    Written {
+      var single = $0.singleValueContainer()
+      try single.encode(Dictionary(uniqueKeysWithValues: (0..<200).map { ("key\($0)", $0) }))
+      var container = $0.container(keyedBy: AnyKey.self)
+      for name in ["message", "error"] { try container.encode(1, forKey: AnyKey(stringValue: name)) }
+    },
     // An error that a type catches.
     Written {
       var container = $0.container(keyedBy: Key.self)
@@ -116,6 +130,32 @@ import Testing
     let nothing = Written { _ in }
     #expect(FoundationJSON.fastData(nothing, with: JSONEncoder()) == nil)
     #expect(throws: EncodingError.self) { try FoundationJSON.encode(nothing, with: JSONEncoder()) }
+  }
+
+  @Test("a custom conversion of keys gets the path of a value in nested dictionaries, as with Foundation")
+  func nestedDictionaries() throws {
+    let encoder = Self.sorted()
+    encoder.keyEncodingStrategy = .custom {
+      AnyKey(stringValue: $0.map(\.stringValue).joined(separator: "."))
+    }
+    let value = ["a": ["b": account]]
+    #expect(try FoundationJSON.fastData(value, with: encoder) == encoder.encode(value))
+    let optional: [String: [String: Account]?] = ["a": ["b": account], "c": nil]
+    #expect(try FoundationJSON.fastData(optional, with: encoder) == encoder.encode(optional))
+  }
+
+  @Test("infinite numbers in lists are written with Foundation's escapes, which differ from those of single ones")
+  func infiniteNumbers() throws {
+    let encoder = Self.sorted()
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: "+/", negativeInfinity: "-/", nan: "/")
+    let floats: [Float] = [1, .infinity, -.infinity, .nan]
+    #expect(try FoundationJSON.encode(floats, with: encoder) == encoder.encode(floats))
+    #expect(try FoundationJSON.encode(["a": Float.infinity], with: encoder) == encoder.encode(["a": Float.infinity]))
+    let doubles = floats.map(Double.init)
+    #expect(try FoundationJSON.encode(doubles, with: encoder) == encoder.encode(doubles))
+    #expect(
+      try FoundationJSON.fastData(["a": -Double.infinity], with: encoder) == encoder.encode(["a": -Double.infinity]))
   }
 
   private final class Box: @unchecked Sendable {

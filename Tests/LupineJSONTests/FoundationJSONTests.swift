@@ -116,6 +116,87 @@ import Testing
       #expect(FoundationJSON.fastValue(Guess.self, from: Data(text.utf8), with: JSONDecoder()) == nil, "\(text)")
     }
     #expect(FoundationJSON.fastValue(Guess.self, from: Data("0.0".utf8), with: JSONDecoder())?.number == 0)
+
+    struct FloatGuess: Decodable, Equatable {
+      let number: Float
+      init(from decoder: any Decoder) throws {
+        number = (try? decoder.singleValueContainer().decode(Float.self)) ?? -1
+      }
+    }
+    // Foundation accepts some numbers that are too small, depending on their length.
+    for zeros in 44..<52 {
+      let document = Data("0.\(String(repeating: "0", count: zeros))1e0".utf8)
+      let expected = try JSONDecoder().decode(FloatGuess.self, from: document)
+      #expect(try FoundationJSON.decode(FloatGuess.self, from: document, with: JSONDecoder()) == expected)
+    }
+  }
+
+  @Test(
+    "a dictionary is decoded as by Foundation: values of repeated keys, and the path of an error that a type catches")
+  func dictionaries() throws {
+    enum Guess: Decodable, Equatable {
+      case integers([String: Int])
+      case dates([String: Date])
+      case path([String])
+
+      init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let integers = try? container.decode([String: Int].self) {
+          self = .integers(integers)
+          return
+        }
+        do {
+          self = .dates(try container.decode([String: Date].self))
+        } catch DecodingError.dataCorrupted(let context) {
+          self = .path(context.codingPath.map(\.stringValue))
+        } catch DecodingError.typeMismatch(_, let context) {
+          self = .path(context.codingPath.map(\.stringValue))
+        }
+      }
+    }
+    for strategy in [JSONDecoder.KeyDecodingStrategy.useDefaultKeys, .convertFromSnakeCase] {
+      let decoder = JSONDecoder()
+      decoder.keyDecodingStrategy = strategy
+      decoder.dateDecodingStrategy = .iso8601
+      for text in [
+        #"{"x":1,"x":"y"}"#, #"{"x":"y","x":1}"#, #"{"x":"2001-01-01T00:00:00Z","x":2}"#, #"{"x":"yesterday"}"#,
+      ] {
+        let document = Data("{\"outer\":\(text)}".utf8)
+        let expected = try decoder.decode([String: Guess].self, from: document)
+        #expect(try FoundationJSON.decode([String: Guess].self, from: document, with: decoder) == expected, "\(text)")
+      }
+    }
+  }
+
+  @Test("a custom conversion of keys is called again for an object that is read a second time, with the path of then")
+  func pathOfConversion() throws {
+    struct Names: Decodable, Equatable {
+      let names: [String]
+      init(from decoder: any Decoder) throws {
+        names = try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue).sorted()
+      }
+    }
+    struct Twice: Decodable, Equatable {
+      let (entries, members): ([String: Names], Names)
+
+      init(from decoder: any Decoder) throws {
+        entries = try decoder.singleValueContainer().decode([String: Names].self)
+        let container = try decoder.container(keyedBy: AnyKey.self)
+        members = try container.decode(Names.self, forKey: AnyKey(stringValue: "A"))
+      }
+
+      static func == (left: Twice, right: Twice) -> Bool {
+        left.entries == right.entries && left.members == right.members
+      }
+    }
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .custom { path in
+      AnyKey(stringValue: path.map(\.stringValue).joined(separator: ".").uppercased())
+    }
+    let document = Data(#"{"a":{"b":1,"é":2}}"#.utf8)
+    let expected = try decoder.decode(Twice.self, from: document)
+    #expect(FoundationJSON.fastValue(Twice.self, from: document, with: decoder) == expected)
+    #expect(expected.members.names == ["A.B", "A.É"])
   }
 
   @Test("of equal keys, the first one counts, even if keys are asked for more than once")

@@ -36,18 +36,14 @@ final class SocketRun: Sendable {
   func prepare(_ request: inout EngineRequest) { opening.prepare(&request, for: channel) }
 
   /// Begins to exchange messages after the response to the opening handshake, or throws the reason why it failed.
-  func begin(_ head: ResponseHead, over handle: @escaping @Sendable () -> ExchangeHandle?) throws(CommandError) {
+  func begin(_ head: ResponseHead, over transport: WebSocketChannel.Transport) throws(CommandError) {
     let agreement: WebSocketAgreement
     do {
       agreement = try opening.check(status: head.status, head.fields)
     } catch {
       throw CommandError(.httpError, error.description)
     }
-    channel.connect(
-      to: WebSocketChannel.Transport(
-        windowBytes: Fetch.socketWindowBytes,
-        extendWindow: { handle()?.extendWindow(by: $0) }, close: { handle()?.discardBody() },
-        onEnd: { [weak self] in self?.ended($0) }))
+    channel.connect(to: transport)
     channel.open(agreement)
     receiveNext()
     let channel = channel
@@ -108,7 +104,7 @@ final class SocketRun: Sendable {
     }
   }
 
-  private func ended(_ ending: WebSocketChannel.Ending) {
+  func ended(_ ending: WebSocketChannel.Ending) {
     let error: CommandError? =
       switch ending {
       case .closed(let close) where [.normal, .goingAway, .noStatus].contains(close.code): nil

@@ -15,13 +15,12 @@ extension Dictionary: JSONKeyedDictionary where Key: CodingKeyRepresentable, Val
     }
     if output.convertsKeys {
       // Foundation writes the dictionary itself, without converting its keys. The path of its values doesn't have the place.
-      _ = output.push(.value)
-      let index = output.topIndex
-      output.open(.object)
-      try dictionary.writeEntries(to: encoder) { JSONKey(stringValue: $0) }
-      output.end(index)
+      try encoder.writeObject { try dictionary.writeEntries(to: encoder) { JSONKey(stringValue: $0) } }
+    } else if case .same = place {
+      // The object is complete: Foundation's encoder has to add the keys of a type that writes more of them with this encoder.
+      try encoder.writeObject { try dictionary.writeEntries(to: encoder) { JSONKey(entry: $0) } }
     } else {
-      try encoder.write(special: place) { encoder in
+      try encoder.write(at: place) { encoder in
         encoder.output.open(.object)
         try dictionary.writeEntries(to: encoder) { JSONKey(entry: $0) }
       }
@@ -50,6 +49,9 @@ extension Dictionary where Key == String, Value: Encodable {
       case .string?: output.buffer.string(unsafeBitCast(value, to: String.self))
       case .double?: try encoder.write(unsafeBitCast(value, to: Double.self))
       case .bool?: output.buffer.bool(unsafeBitCast(value, to: Bool.self))
+      case nil where output.convertsKeys:
+        // Foundation creates an encoder for the value of each key, also if the value is a dictionary.
+        try encoder.write(at: .key(key(name))) { try $0.encode(value) }
       case nil: try encoder.write(value, at: .key(key(name)))
       }
     }

@@ -158,7 +158,9 @@ struct JSONKeyTable {
   /// Adds the keys that the table doesn't have, and returns whether one of them has these bytes.
   mutating func contains(_ name: JSONBytes, _ keys: JSONStack<JSONWrittenKey>, _ buffer: JSONBuffer) -> Bool {
     if (keys.count - first) * 2 > slots.count {
-      slots = Array(repeating: 0, count: max(128, slots.count * 4))
+      var slotCount = max(128, slots.count * 4)
+      while slotCount < (keys.count - first) * 2 { slotCount *= 2 }
+      slots = Array(repeating: 0, count: slotCount)
       count = 0
     }
     while first + count < keys.count {

@@ -224,6 +224,15 @@ final class JSONValueEncoder: Encoder {
     return true
   }
 
+  /// Writes an object whose keys and values the closure writes, and to which nothing else can be added.
+  func writeObject(_ entries: () throws -> Void) throws {
+    _ = output.push(.value)
+    let index = output.topIndex
+    output.open(.object)
+    try entries()
+    output.end(index)
+  }
+
   @inline(__always)
   private func writeElements<Element>(_ list: [Element], _ write: (Element) -> Void) {
     _ = output.push(.value)
@@ -245,11 +254,13 @@ final class JSONValueEncoder: Encoder {
 
   @inline(__always)
   func write(_ value: Float) throws {
-    if value.isFinite { output.buffer.float(value) } else { try writeUnusual(value) }
+    // Foundation writes the strings for infinite numbers and NaN without escapes in a `[Float]`, and with them elsewhere.
+    guard value.isFinite else { throw output.unusable() }
+    output.buffer.float(value)
   }
 
   @inline(never)
-  private func writeUnusual(_ value: some BinaryFloatingPoint) throws {
+  private func writeUnusual(_ value: Double) throws {
     guard let texts = output.state.pointee.options.nonFinite else { throw output.unusable() }
     output.buffer.string(value.isNaN ? texts.nan : value > 0 ? texts.positiveInfinity : texts.negativeInfinity)
   }
