@@ -88,7 +88,7 @@ extension DataStreamRequest {
   ) -> Self {
     add(
       StreamHandler(
-        self, on: queue, isSerialized: true, aligner: (serializer as? any AlignedStreamSerializer)?.aligner,
+        self, on: queue, isSerialized: true, aligner: serializer is StringStreamSerializer ? UTF8Aligner() : nil,
         serialize: { [queues] data in
           do {
             return .success(try queues.decoding { try serializer.serialize(data) })
