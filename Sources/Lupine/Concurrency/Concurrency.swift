@@ -188,9 +188,8 @@ extension DataRequest {
   ) -> DataTask<Serializer.SerializedObject> {
     let awaited = Awaited<DataResponse<Serializer.SerializedObject, AFError>>(root.resumptions)
     // The response is stored before it is delivered, so that the closure that delivers it holds only this object.
-    append { request in
-      guard let request = request as? DataRequest else { preconditionFailure("called by another request") }
-      let response = request.serialize(with: serializer)
+    append { [unowned self] in
+      let response = serialize(with: serializer)
       let error = response.error
       // Moved, because passing it would copy it.
       awaited.store(consume response)

@@ -7,7 +7,7 @@ import Synchronization
 extension Request {
   /// Adds a response handler. The first handler resumes the request, unless automatic resuming is turned off. If the request has
   /// already finished, the handler runs immediately.
-  func append(_ serialize: @escaping @Sendable (Request) -> SerializedResponse) {
+  func append(_ serialize: @escaping @Sendable () -> SerializedResponse) {
     let (isLate, isFirst) = mutableState.withLock { state in
       state.responses.append(ResponseHandler(serialize: serialize))
       let isFirst = !state.hasHadHandler
@@ -176,7 +176,7 @@ extension Request {
   func serializeRemaining() {
     var next = mutableState.withLock { $0.responses.next }
     while let handler = next {
-      let response = handler.serialize(self)
+      let response = handler.serialize()
       if let error = response.error,
         askRetriers(dueTo: error, then: { self.proceed(after: response, $0) })
       {

@@ -57,7 +57,7 @@ extension DataStreamRequest {
   public func asInputStream(bufferSize: Int = 1024) -> InputStream? {
     let feed = ResponseFeed(spareByteCount: bufferSize)
     add(feed)
-    append { [unowned self] _ in
+    append { [unowned self] in
       SerializedResponse(error: nil) { [unowned self] _ in feed.end(error) }
     }
     resume()
@@ -128,7 +128,7 @@ extension DataStreamRequest {
 
   private func add<Success, Failure>(_ handler: StreamHandler<Success, Failure>) -> Self {
     add(handler as any StreamConsumer)
-    append { [unowned self] _ in
+    append { [unowned self] in
       SerializedResponse(error: nil) { [unowned self] _ in
         handler.complete(Completion(request: request, response: response, metrics: metrics, error: error))
       }
