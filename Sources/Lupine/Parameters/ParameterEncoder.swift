@@ -60,7 +60,7 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
 
     let body: Data
     do {
-      if usesFoundation || EncodingChoice.isFoundation {
+      if usesFoundation || JSONChoice.encodesWithFoundation {
         body = try encoder.encode(parameters)
       } else {
         body = try FoundationJSON.encode(parameters, with: encoder)

@@ -70,7 +70,7 @@ public struct JSONEncoding: ParameterEncoding {
     let request = try urlRequest.asURLRequest()
     guard let jsonObject else { return request }
 
-    if !EncodingChoice.isFoundation, let body = FoundationJSON.fastData(object: jsonObject, options: options) {
+    if !JSONChoice.encodesWithFoundation, let body = FoundationJSON.fastData(object: jsonObject, options: options) {
       return request.carrying(body, type: "application/json")
     }
     // The object is checked first, because JSONSerialization traps on an invalid object.

@@ -408,8 +408,6 @@ extension Request {
   public var error: AFError? { mutableState.withLock { $0.error } }
   /// The number of retries so far.
   public var retryCount: Int { mutableState.withLock { $0.retryCount } }
-  /// The session that created the request, or nil if the session has been released.
-  public var delegate: (any RequestDelegate)? { session }
 
   /// All `URLRequest`s created for this request, in order of creation, including those that adapters returned.
   public var requests: [URLRequest] { mutableState.withLock { Array($0.requests) } }
