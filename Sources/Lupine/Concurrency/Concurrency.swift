@@ -11,17 +11,9 @@ public struct DataTask<Value: Sendable>: Sendable {
   // The getters stay on the caller's executor, because each switch of executors takes time. They are specialized for `Data`, the
   // most frequent type, because generic async functions look up their types at each step.
 
-  private let request: DataRequest
-  private let awaited: Awaited<DataResponse<Value, AFError>>
-  private let shouldAutomaticallyCancel: Bool
-
-  fileprivate init(
-    request: DataRequest, awaited: Awaited<DataResponse<Value, AFError>>, shouldAutomaticallyCancel: Bool
-  ) {
-    self.request = request
-    self.awaited = awaited
-    self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
-  }
+  fileprivate let request: DataRequest
+  fileprivate let awaited: Awaited<DataResponse<Value, AFError>>
+  fileprivate let shouldAutomaticallyCancel: Bool
 
   /// The request's response. Reading this property suspends the caller until the request has finished.
   ///
