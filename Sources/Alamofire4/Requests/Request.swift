@@ -1,4 +1,4 @@
-// Request: the common properties and controls of all requests.
+// Request: the common properties and controls of all requests; StreamRequest, which adds nothing to them.
 
 public import Foundation
 public import LupineURLSession
@@ -193,6 +193,10 @@ open class Request: @unchecked Sendable {
       now: Date().timeIntervalSinceReferenceDate)
   }
 }
+
+// Unchecked because the superclass is. It adds no state.
+/// A request whose task is a `URLSessionStreamTask`, with which the program reads from and writes to a TCP connection.
+open class StreamRequest: Request, @unchecked Sendable {}
 
 /// An object that decides whether a request is sent again after a late validation has rejected its response.
 protocol LateRetrying {
