@@ -117,9 +117,7 @@ extension DataRequest {
   ) -> DataTask<Value> {
     serializingResponse(
       using: DecodableResponseSerializer<Value>(
-        dataPreprocessor: dataPreprocessor,
-        decoder: decoder,
-        emptyResponseCodes: emptyResponseCodes,
+        dataPreprocessor: dataPreprocessor, decoder: decoder, emptyResponseCodes: emptyResponseCodes,
         emptyRequestMethods: emptyRequestMethods),
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
@@ -142,9 +140,7 @@ extension DataRequest {
   ) -> DataTask<String> {
     serializingResponse(
       using: StringResponseSerializer(
-        dataPreprocessor: dataPreprocessor,
-        encoding: encoding,
-        emptyResponseCodes: emptyResponseCodes,
+        dataPreprocessor: dataPreprocessor, encoding: encoding, emptyResponseCodes: emptyResponseCodes,
         emptyRequestMethods: emptyRequestMethods),
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
