@@ -121,6 +121,15 @@ extension UploadRequest.Uploadable: UploadableConvertible {
 /// A value that can be converted to both a `URLRequest` and the body to upload with it.
 public protocol UploadConvertible: UploadableConvertible, URLRequestConvertible {}
 
+extension MultipartUpload: UploadConvertible {
+  func createUploadable() throws -> UploadRequest.Uploadable {
+    switch try encodedForm() {
+    case .memory(let data): .data(data)
+    case .temporaryFile(let file): .file(file, shouldRemove: true)
+    }
+  }
+}
+
 extension Set {
   /// Returns the elements of the set, and empties the set.
   fileprivate mutating func take() -> Set {
