@@ -98,8 +98,9 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
   public override func cleanup() {
     super.cleanup()
     let files = body.withLock { body in
+      defer { body.files = [] }
       body.isCleanedUp = true
-      return body.files.take()
+      return body.files
     }
     for file in files { try? fileManager.removeItem(at: file) }
   }
@@ -127,13 +128,5 @@ extension MultipartUpload: UploadConvertible {
     case .memory(let data): .data(data)
     case .temporaryFile(let file): .file(file, shouldRemove: true)
     }
-  }
-}
-
-extension Set {
-  /// Returns the elements of the set, and empties the set.
-  fileprivate mutating func take() -> Set {
-    defer { self = [] }
-    return self
   }
 }
