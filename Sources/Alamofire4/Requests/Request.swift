@@ -25,7 +25,6 @@ open class Request: @unchecked Sendable {
     var validations: [Transferred<() -> (any Error)?>] = []
     /// Whether the validations of the latest attempt have started.
     var isValidated = false
-    /// Whether any response handler has been added to the request.
     var hasHandlers = false
     var isCancelled = false
   }
@@ -174,7 +173,6 @@ open class Request: @unchecked Sendable {
     }
   }
 
-  /// Runs the request's validations in order until one of them rejects the response.
   func runValidations() {
     let validations = state.withLock { state in
       state.isValidated = true

@@ -92,7 +92,6 @@ public struct DownloadResponse<Success, Failure: Error> {
 extension DownloadResponse: Sendable where Success: Sendable {}
 
 extension DownloadResponse where Failure == AFError {
-  /// Returns a copy of this response whose result is the failure `error`.
   func failing(with error: AFError) -> Self { replacingResult(with: .failure(error)) }
 }
 

@@ -109,7 +109,6 @@ public class Request: @unchecked Sendable {
     enum Work { case build, stopWaiting }
   }
 
-  /// The mutable state of a request, which several threads read and change.
   struct MutableState {
     var id: UUID?
     /// The state that the caller has set. It is never `finished`, because that state is derived from `stage`.
@@ -129,7 +128,6 @@ public class Request: @unchecked Sendable {
     var metrics: ShortList<URLSessionTaskMetrics> = []
 
     var responses = ResponseHandlers()
-    /// Whether a response handler has ever been added to the request.
     var hasHadHandler = false
     /// The interceptors that were added to the request, in order. The session's interceptor isn't among them.
     var interceptors: [any RequestInterceptor] = []
@@ -186,10 +184,8 @@ public class Request: @unchecked Sendable {
     has(.responseDecision) ? mutableState.withLock { $0.responseDecision } : nil
   }
 
-  /// Returns whether a caller has added `addition` to the request.
   func has(_ addition: Addition) -> Bool { additions.load(ordering: .acquiring) & addition.rawValue != 0 }
 
-  /// Notes that a caller adds `addition`.
   func didAdd(_ addition: Addition) { additions.bitwiseOr(addition.rawValue, ordering: .releasing) }
 
   /// Sets the property at `path`. The old value is released only after the lock, because the value's `deinit` may access the
@@ -405,7 +401,6 @@ extension Request.MutableState {
     if case .building = stage { retryCount == attempt } else { false }
   }
 
-  /// The request's running task, or nil if no task is running.
   var runningTask: URLSessionTask? {
     if case .running(let task) = stage { task } else { nil }
   }

@@ -88,7 +88,6 @@ public struct DataResponse<Success, Failure: Error> {
 extension DataResponse: Sendable where Success: Sendable {}
 
 extension DataResponse where Failure == AFError {
-  /// Returns a copy of this response whose result is the failure `error`.
   func failing(with error: AFError) -> Self { replacingResult(with: .failure(error)) }
 }
 

@@ -57,7 +57,6 @@ struct ResponseHandlers {
     return deliveries
   }
 
-  /// Removes and returns all response handlers and their serialized responses.
   mutating func take() -> ResponseHandlers {
     defer { self = ResponseHandlers() }
     return self
