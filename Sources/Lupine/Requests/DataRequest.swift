@@ -122,9 +122,8 @@ public class DataRequest: Request, @unchecked Sendable {
     return self
   }
 
-  override func validateResponse(of task: URLSessionTask) -> AFError? {
+  override func validateResponse(_ response: HTTPURLResponse) -> AFError? {
     let validations = received.withLock { $0.validations }
-    guard let response = task.httpResponse else { return nil }
     let (request, data, monitors) = (request, data, monitors)
     return refusal(of: validations) { validation in
       let result = validation(request, response, data)

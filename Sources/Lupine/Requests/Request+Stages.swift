@@ -1,4 +1,4 @@
-// Request+Stages: the life cycle of a request: its transitions, the end of its task, retries, and the calls of its response handlers.
+// Request+Stages: a request's life cycle: its transitions, the end of its task, retries, and the calls of its response handlers.
 
 import Foundation
 import LupineURLSession
@@ -231,7 +231,7 @@ extension Request {
     guard isRunning else { return }
     taskDidEnd(with: error)
     finishProgress(task)
-    if has(.validations), self.error == nil, let error = validateResponse(of: task) {
+    if has(.validations), self.error == nil, let response = task.httpResponse, let error = validateResponse(response) {
       mutableState.withLock { $0.error = $0.error ?? error }
     }
     monitors?.request(self, didCompleteTask: task, with: error)

@@ -223,9 +223,9 @@ public class Request: @unchecked Sendable {
   /// Called when the request's task has ended, before validation. Called on the underlying queue.
   func taskDidEnd(with error: AFError?) {}
 
-  /// Returns the error of the first validation that rejects the task's response, or nil if there is no response. Called on the
-  /// underlying queue if there is no error and the request has validations.
-  func validateResponse(of task: URLSessionTask) -> AFError? { nil }
+  /// Returns the error of the first validation that rejects the response. Called on the underlying queue if there is no error and
+  /// the request has validations.
+  func validateResponse(_ response: HTTPURLResponse) -> AFError? { nil }
 
   /// Calls the retriers after a failure. Returns false, and calls nothing, if there is no retrier or the request is cancelled.
   ///
