@@ -1,7 +1,8 @@
 // The module's functions, which create requests of the default session manager.
 
 public import Foundation
-import LupineURLSession
+// Programs for Alamofire 4 get URLSession's types with Foundation on Apple's systems.
+@_exported public import LupineURLSession
 
 /// Creates a data request from a URL, a method, parameters and header fields. Uses ``SessionManager/default``.
 @discardableResult

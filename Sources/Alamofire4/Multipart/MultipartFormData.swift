@@ -56,8 +56,7 @@ open class MultipartFormData {
   /// Appends a part whose body is read from a stream of `length` bytes. The part has only the given header fields, which are sorted
   /// by name.
   public func append(_ stream: InputStream, withLength length: UInt64, headers: HTTPHeaders) {
-    let fields = headers.sorted { $0.key < $1.key }.map { Lupine.HTTPHeader(name: $0.key, value: $0.value) }
-    form.append(stream, withLength: length, headers: Lupine.HTTPHeaders(fields))
+    form.append(stream, withLength: length, headers: Lupine.HTTPHeaders(headers))
   }
 
   /// Returns the encoded form. Throws `AFError.multipartEncodingFailed` if the form can't be encoded.

@@ -76,10 +76,7 @@ public struct URLEncoding: ParameterEncoding, Sendable {
   public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
     var request = try urlRequest.asURLRequest()
     guard let parameters else { return request }
-    let form = parameters.sorted { $0.key < $1.key }
-      .flatMap { queryComponents(fromKey: $0.key, value: $0.value) }
-      .map { "\($0)=\($1)" }
-      .joined(separator: "&")
+    let form = encoding.form(parameters)
     guard isInQuery(for: request.httpMethod) else {
       return request.carrying(Data(form.utf8), type: "application/x-www-form-urlencoded; charset=utf-8")
     }

@@ -5,7 +5,7 @@ import Foundation
 public import LupineURLSession
 import Synchronization
 
-// Unchecked because the class is open. All state is in the Mutex.
+// Unchecked because the class is open. All state is in the Mutex and in the listener's.
 /// Reports whether a host, or the internet, is reachable, and calls a listener after each change.
 open class NetworkReachabilityManager: @unchecked Sendable {
   /// The reachability of a host.
@@ -30,7 +30,6 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   public typealias Listener = (NetworkReachabilityStatus) -> Void
 
   private struct State {
-    var listener: Transferred<Listener>?
     var queue = DispatchQueue.main
     var previousFlags: SCNetworkReachabilityFlags?
     /// A number that is incremented when listening stops. Changes that were detected before are then no longer reported.
@@ -60,17 +59,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   }
 
   /// The closure that is called with the host's reachability when listening starts, and after each change. Nil if there is none.
-  open var listener: Listener? {
-    get { state.withLock { $0.listener }?.value }
-    set {
-      let listener = newValue.map { Transferred($0) }
-      // The previous listener is released outside the lock, because the deinitializer of an object that it owns may use the manager.
-      _ = state.withLock { state in
-        defer { state.listener = listener }
-        return state.listener
-      }
-    }
-  }
+  @EventClosure open var listener: Listener?
 
   /// The host's current reachability as flags, or nil if the network's state can't be read.
   open var flags: SCNetworkReachabilityFlags? { SCNetworkReachabilityFlags(reachability.current()) }
@@ -121,13 +110,12 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   }
 
   private func notify(_ flags: SCNetworkReachabilityFlags?, _ generation: Int) {
-    let call: (listener: Transferred<Listener>, queue: DispatchQueue)? = state.withLock { state in
+    let queue: DispatchQueue? = state.withLock { state in
       guard state.generation == generation, flags == nil || state.previousFlags != flags else { return nil }
       state.previousFlags = flags
-      return state.listener.map { ($0, state.queue) }
+      return state.queue
     }
-    let status = Self.status(flags)
-    if let call { call.queue.async { call.listener.value(status) } }
+    if let queue, let listener { queue.perform { listener(Self.status(flags)) } }
   }
 
   private static func status(_ flags: SCNetworkReachabilityFlags?) -> NetworkReachabilityStatus {

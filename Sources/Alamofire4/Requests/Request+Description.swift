@@ -21,8 +21,7 @@ extension Request: CustomDebugStringConvertible {
     let fields = (configuration.httpAdditionalHeaders ?? [:]).map { ("\($0.key)", "\($0.value)") }
     return cURLDescription(
       of: request,
-      configuration: Lupine.HTTPHeaders(
-        fields.sorted { $0.0 < $1.0 }.map { Lupine.HTTPHeader(name: $0.0, value: $0.1) }),
+      configuration: Lupine.HTTPHeaders(Dictionary(fields, uniquingKeysWith: { _, last in last })),
       credential: taskDelegate.credential, cookies: configuration.cookieField(for: request),
       namesGET: false)
   }

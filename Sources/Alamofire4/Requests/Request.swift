@@ -1,4 +1,4 @@
-// Request: the common properties and controls of all requests.
+// Request: the common properties and controls of all requests; StreamRequest, which adds nothing to them.
 
 public import Foundation
 public import LupineURLSession
@@ -25,7 +25,6 @@ open class Request: @unchecked Sendable {
     var validations: [Transferred<() -> (any Error)?>] = []
     /// Whether the validations of the latest attempt have started.
     var isValidated = false
-    /// Whether any response handler has been added to the request.
     var hasHandlers = false
     var isCancelled = false
   }
@@ -174,7 +173,6 @@ open class Request: @unchecked Sendable {
     }
   }
 
-  /// Runs the request's validations in order until one of them rejects the response.
   func runValidations() {
     let validations = state.withLock { state in
       state.isValidated = true
@@ -193,6 +191,10 @@ open class Request: @unchecked Sendable {
       now: Date().timeIntervalSinceReferenceDate)
   }
 }
+
+// Unchecked because the superclass is. It adds no state.
+/// A request whose task is a `URLSessionStreamTask`, with which the program reads from and writes to a TCP connection.
+open class StreamRequest: Request, @unchecked Sendable {}
 
 /// An object that decides whether a request is sent again after a late validation has rejected its response.
 protocol LateRetrying {

@@ -53,7 +53,6 @@ enum TaskSource {
   }
 }
 
-/// The error that an adapter threw.
 struct AdaptationError: Error {
   let cause: any Error
 }

@@ -11,7 +11,6 @@ struct EncodingFailure: Error {
 }
 
 extension SessionManager {
-  /// Returns the `URLRequest` with the encoded parameters.
   func encoded(
     _ url: any URLConvertible, _ method: HTTPMethod, _ parameters: Parameters?, _ encoding: any ParameterEncoding,
     _ headers: HTTPHeaders?

@@ -6,7 +6,7 @@ import Lupine
 public import LupineURLSession
 import Synchronization
 
-// Unchecked because the class is open. All state is constant or in the Mutex.
+// Unchecked because the class is open. All state is constant or in a Mutex.
 /// Creates requests that share a `URLSession`, an adapter and a retrier.
 ///
 /// When the manager is released, its requests are cancelled. A subclass may override the methods that create requests. The
@@ -25,7 +25,6 @@ open class SessionManager: @unchecked Sendable {
     var startRequestsImmediately = true
     var adapter: (any RequestAdapter)?
     var retrier: (any RequestRetrier)?
-    var backgroundCompletionHandler: (() -> Void)?
   }
 
   /// The default manager, which the module's functions such as `request(_:)` use.
@@ -72,10 +71,7 @@ open class SessionManager: @unchecked Sendable {
   }
 
   /// The closure that is called on the main queue when all events of a background session have been delivered.
-  open var backgroundCompletionHandler: (() -> Void)? {
-    get { current.backgroundCompletionHandler }
-    set { update { $0.backgroundCompletionHandler = newValue } }
-  }
+  @EventClosure open var backgroundCompletionHandler: (() -> Void)?
 
   /// Creates a manager with a new `URLSession`.
   ///
@@ -156,7 +152,7 @@ open class SessionManager: @unchecked Sendable {
       change(&settings)
       return earlier
     }
-    // A replaced closure or object is released outside the lock, because its deinitializer may use the manager.
+    // A replaced object is released outside the lock, because its deinitializer may use the manager.
     withExtendedLifetime(earlier) {}
   }
 

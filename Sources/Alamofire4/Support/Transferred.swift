@@ -13,13 +13,11 @@ struct Transferred<Value>: @unchecked Sendable {
 }
 
 extension DispatchQueue {
-  /// Runs `work` asynchronously on this dispatch queue.
   func perform(_ work: @escaping () -> Void) {
     let work = Transferred(work)
     async { work.value() }
   }
 
-  /// Runs `work` on this dispatch queue after the given number of seconds.
   func perform(after seconds: TimeInterval, _ work: @escaping () -> Void) {
     let work = Transferred(work)
     asyncAfter(deadline: .now() + max(0, seconds)) { work.value() }
@@ -27,7 +25,6 @@ extension DispatchQueue {
 }
 
 extension OperationQueue {
-  /// Runs `work` as an operation on this operation queue.
   func perform(_ work: @escaping () -> Void) {
     let work = Transferred(work)
     addOperation { work.value() }

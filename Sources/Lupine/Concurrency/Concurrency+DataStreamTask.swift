@@ -14,10 +14,6 @@ public struct DataStreamTask: Sendable {
 
   let request: DataStreamRequest
 
-  fileprivate init(request: DataStreamRequest) {
-    self.request = request
-  }
-
   /// Returns a sequence of the response body's pieces as `Data`.
   ///
   /// - Parameters:

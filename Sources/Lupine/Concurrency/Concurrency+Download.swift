@@ -8,17 +8,9 @@ import LupineURLSession
 ///
 /// The response can be awaited any number of times, from any task, before or after the download has finished.
 public struct DownloadTask<Value: Sendable>: Sendable {
-  private let request: DownloadRequest
-  private let awaited: Awaited<AFDownloadResponse<Value>>
-  private let shouldAutomaticallyCancel: Bool
-
-  fileprivate init(
-    request: DownloadRequest, awaited: Awaited<AFDownloadResponse<Value>>, shouldAutomaticallyCancel: Bool
-  ) {
-    self.request = request
-    self.awaited = awaited
-    self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
-  }
+  fileprivate let request: DownloadRequest
+  fileprivate let awaited: Awaited<AFDownloadResponse<Value>>
+  fileprivate let shouldAutomaticallyCancel: Bool
 
   /// The download's response. Reading this property suspends the caller until the download has finished.
   ///

@@ -11,17 +11,9 @@ public struct DataTask<Value: Sendable>: Sendable {
   // The getters stay on the caller's executor, because each switch of executors takes time. They are specialized for `Data`, the
   // most frequent type, because generic async functions look up their types at each step.
 
-  private let request: DataRequest
-  private let awaited: Awaited<DataResponse<Value, AFError>>
-  private let shouldAutomaticallyCancel: Bool
-
-  fileprivate init(
-    request: DataRequest, awaited: Awaited<DataResponse<Value, AFError>>, shouldAutomaticallyCancel: Bool
-  ) {
-    self.request = request
-    self.awaited = awaited
-    self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
-  }
+  fileprivate let request: DataRequest
+  fileprivate let awaited: Awaited<DataResponse<Value, AFError>>
+  fileprivate let shouldAutomaticallyCancel: Bool
 
   /// The request's response. Reading this property suspends the caller until the request has finished.
   ///
@@ -125,9 +117,7 @@ extension DataRequest {
   ) -> DataTask<Value> {
     serializingResponse(
       using: DecodableResponseSerializer<Value>(
-        dataPreprocessor: dataPreprocessor,
-        decoder: decoder,
-        emptyResponseCodes: emptyResponseCodes,
+        dataPreprocessor: dataPreprocessor, decoder: decoder, emptyResponseCodes: emptyResponseCodes,
         emptyRequestMethods: emptyRequestMethods),
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
@@ -150,9 +140,7 @@ extension DataRequest {
   ) -> DataTask<String> {
     serializingResponse(
       using: StringResponseSerializer(
-        dataPreprocessor: dataPreprocessor,
-        encoding: encoding,
-        emptyResponseCodes: emptyResponseCodes,
+        dataPreprocessor: dataPreprocessor, encoding: encoding, emptyResponseCodes: emptyResponseCodes,
         emptyRequestMethods: emptyRequestMethods),
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
@@ -188,9 +176,8 @@ extension DataRequest {
   ) -> DataTask<Serializer.SerializedObject> {
     let awaited = Awaited<DataResponse<Serializer.SerializedObject, AFError>>(root.resumptions)
     // The response is stored before it is delivered, so that the closure that delivers it holds only this object.
-    append { request in
-      guard let request = request as? DataRequest else { preconditionFailure("called by another request") }
-      let response = request.serialize(with: serializer)
+    append { [unowned self] in
+      let response = serialize(with: serializer)
       let error = response.error
       // Moved, because passing it would copy it.
       awaited.store(consume response)

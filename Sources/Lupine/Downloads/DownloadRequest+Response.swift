@@ -13,7 +13,7 @@ extension DownloadRequest {
   public func response(
     queue: DispatchQueue = .main, completionHandler: @escaping @Sendable (AFDownloadResponse<URL?>) -> Void
   ) -> Self {
-    append { [unowned self] _ in
+    append { [unowned self] in
       let fileURL = fileURL
       let response = makeResponse(error.map { .failure($0) } ?? .success(fileURL), fileURL, duration: 0)
       monitors?.request(self, didParseResponse: response)
@@ -69,7 +69,7 @@ extension DownloadRequest {
     with serializer: Serializer, on queue: DispatchQueue,
     _ completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
   ) -> Self {
-    append { [unowned self] _ in
+    append { [unowned self] in
       let response = serialize(with: serializer)
       monitors?.request(self, didParseResponse: response)
       return SerializedResponse(error: response.error) { [self] replacement in

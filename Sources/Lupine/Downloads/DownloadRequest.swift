@@ -250,9 +250,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     return self
   }
 
-  override func validateResponse(of task: URLSessionTask) -> AFError? {
+  override func validateResponse(_ response: HTTPURLResponse) -> AFError? {
     let (validations, fileURL) = downloaded.withLock { ($0.validations, $0.fileURL) }
-    guard let response = task.httpResponse else { return nil }
     let (request, monitors) = (request, monitors)
     return refusal(of: validations) { validation in
       let result = validation(request, response, fileURL)

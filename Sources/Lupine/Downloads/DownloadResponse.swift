@@ -25,13 +25,8 @@ public struct DownloadResponse<Success, Failure: Error> {
 
   /// Creates a response with the given values. `serializationDuration` is in seconds.
   public init(
-    request: URLRequest?,
-    response: HTTPURLResponse?,
-    fileURL: URL?,
-    resumeData: Data?,
-    metrics: URLSessionTaskMetrics?,
-    serializationDuration: TimeInterval,
-    result: Result<Success, Failure>
+    request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, resumeData: Data?, metrics: URLSessionTaskMetrics?,
+    serializationDuration: TimeInterval, result: Result<Success, Failure>
   ) {
     self.request = request
     self.response = response
@@ -89,20 +84,14 @@ public struct DownloadResponse<Success, Failure: Error> {
     with result: Result<NewSuccess, NewFailure>
   ) -> DownloadResponse<NewSuccess, NewFailure> {
     DownloadResponse<NewSuccess, NewFailure>(
-      request: request,
-      response: response,
-      fileURL: fileURL,
-      resumeData: resumeData,
-      metrics: metrics,
-      serializationDuration: serializationDuration,
-      result: result)
+      request: request, response: response, fileURL: fileURL, resumeData: resumeData, metrics: metrics,
+      serializationDuration: serializationDuration, result: result)
   }
 }
 
 extension DownloadResponse: Sendable where Success: Sendable {}
 
 extension DownloadResponse where Failure == AFError {
-  /// Returns a copy of this response whose result is the failure `error`.
   func failing(with error: AFError) -> Self { replacingResult(with: .failure(error)) }
 }
 

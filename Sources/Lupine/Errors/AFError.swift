@@ -132,7 +132,6 @@ extension Error {
     return error
   }
 
-  /// Returns this error as an ``AFError``, or `other` if it is of another type.
   func asAFError(or other: @autoclosure () -> AFError) -> AFError {
     self as? AFError ?? other()
   }

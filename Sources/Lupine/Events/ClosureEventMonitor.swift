@@ -2,9 +2,8 @@
 
 public import Foundation
 public import LupineURLSession
-import Synchronization
 
-// Unchecked because the class is open. All state is constant or protected by a Mutex.
+// Unchecked because the class is open. All state is constant or protected by the Mutex of a closure's wrapper.
 /// A monitor that calls a closure for each event. Ignores events for which no closure is set.
 ///
 /// A closure has the parameters of the event's method, and is called on ``queue``. A closure can be set at any time, and is
@@ -262,33 +261,5 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
   /// Calls the closure ``requestDidParseDownloadResponse``, if it is set.
   open func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>) {
     requestDidParseDownloadResponse?(request, response)
-  }
-}
-
-// Unchecked because programs may set closures that aren't Sendable. They are called only on the monitor's queue.
-/// Stores a closure of a ``ClosureEventMonitor``, which may be set on any thread. Public only because the monitor's properties are.
-@_documentation(visibility: internal)
-@propertyWrapper public final class EventClosure<Closure>: @unchecked Sendable {
-  private struct Stored: @unchecked Sendable {
-    var closure: Closure?
-  }
-
-  private let stored = Mutex(Stored())
-
-  /// Creates a property without a closure.
-  public init() {}
-
-  /// The closure, or nil to ignore the event.
-  public var wrappedValue: Closure? {
-    get { stored.withLock { $0 }.closure }
-    set {
-      let new = Stored(closure: newValue)
-      // The old closure is released outside the lock, because a deinitializer may use the monitor.
-      _ = stored.withLock { stored in
-        let old = stored
-        stored = new
-        return old
-      }
-    }
   }
 }

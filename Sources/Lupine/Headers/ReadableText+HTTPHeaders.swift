@@ -13,14 +13,12 @@ extension ReadableText {
     self.body(body, contentType: headers["Content-Type"])
   }
 
-  /// Returns the lines about a request in the description of its response.
   static func lines(of request: URLRequest?) -> [String] {
     guard let request else { return ["request: none"] }
     let body = self.body(request.httpBody, request.headers)
     return ["request: \(self.request(request))"] + fields(request.headers) + ["request body: \(body)"]
   }
 
-  /// Returns the lines about a response's head in the description of the response.
   static func lines(of response: HTTPURLResponse?) -> [String] {
     guard let response else { return ["response: none"] }
     let advice = response.authenticationAdvice.map { ["authentication: \(lines($0))"] } ?? []

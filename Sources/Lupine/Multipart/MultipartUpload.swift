@@ -1,4 +1,4 @@
-// `MultipartUpload`: a multipart form as the body of an upload, encoded once, in memory or in a temporary file.
+// `MultipartUpload`: a multipart form for an upload, encoded once, in memory or in a temporary file.
 
 package import Foundation
 import LupineURLSession
@@ -13,7 +13,13 @@ import Synchronization
 // Unchecked because MultipartFormData isn't Sendable. It is accessed only with the Mutex held, and the caller must not change it
 // before the request has finished.
 /// A multipart form, and the request that uploads it.
-final class MultipartUpload: UploadConvertible, @unchecked Sendable {
+final class MultipartUpload: URLRequestConvertible, @unchecked Sendable {
+  /// The place of an encoded form.
+  enum EncodedForm {
+    case memory(Data)
+    case temporaryFile(URL)
+  }
+
   private let form: MultipartFormData
   private let request: any URLRequestConvertible
   /// The size of the form, in bytes, from which the form is encoded to a file instead of memory.
@@ -21,7 +27,7 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
   private let fileManager: FileManager
   /// The result of encoding the form, or nil before the form is encoded. Retries use the same result, because a stream in the form
   /// can be read only once.
-  private let result = Mutex<Result<UploadRequest.Uploadable, any Error>?>(nil)
+  private let result = Mutex<Result<EncodedForm, any Error>?>(nil)
 
   init(
     _ form: MultipartFormData, with request: any URLRequestConvertible, memoryThreshold: UInt64,
@@ -40,7 +46,7 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
     return urlRequest
   }
 
-  func createUploadable() throws -> UploadRequest.Uploadable {
+  func encodedForm() throws -> EncodedForm {
     try result.withLock { result in
       if let result { return try result.get() }
       let made = Result { try encode() }
@@ -49,11 +55,11 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
     }
   }
 
-  private func encode() throws -> UploadRequest.Uploadable {
-    if form.contentLength < memoryThreshold { return .data(try form.encode()) }
+  private func encode() throws -> EncodedForm {
+    if form.contentLength < memoryThreshold { return .memory(try form.encode()) }
     let file = try MultipartFolder.make(fileManager).appendingPathComponent(UUID().uuidString)
     try form.writeEncodedData(to: file)
-    return .file(file, shouldRemove: true)
+    return .temporaryFile(file)
   }
 }
 

@@ -57,18 +57,13 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
   /// - Throws: `AFError.parameterEncodingFailed` with `.jsonEncodingFailed` if the parameters can't be encoded.
   open func encode<Parameters: Encodable>(_ parameters: Parameters?, into request: URLRequest) throws -> URLRequest {
     guard let parameters else { return request }
-
-    let body: Data
     do {
-      if usesFoundation || EncodingChoice.isFoundation {
-        body = try encoder.encode(parameters)
-      } else {
-        body = try FoundationJSON.encode(parameters, with: encoder)
-      }
+      let isFoundation = usesFoundation || JSONChoice.encodesWithFoundation
+      let body = try isFoundation ? encoder.encode(parameters) : FoundationJSON.encode(parameters, with: encoder)
+      return request.carrying(body, type: "application/json")
     } catch {
       throw AFError.parameterEncodingFailed(reason: .jsonEncodingFailed(error: error))
     }
-    return request.carrying(body, type: "application/json")
   }
 }
 

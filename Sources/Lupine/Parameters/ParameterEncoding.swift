@@ -70,7 +70,7 @@ public struct JSONEncoding: ParameterEncoding {
     let request = try urlRequest.asURLRequest()
     guard let jsonObject else { return request }
 
-    if !EncodingChoice.isFoundation, let body = FoundationJSON.fastData(object: jsonObject, options: options) {
+    if !JSONChoice.encodesWithFoundation, let body = FoundationJSON.fastData(object: jsonObject, options: options) {
       return request.carrying(body, type: "application/json")
     }
     // The object is checked first, because JSONSerialization traps on an invalid object.
@@ -78,13 +78,12 @@ public struct JSONEncoding: ParameterEncoding {
     guard JSONSerialization.isValidJSONObject(root) else {
       throw AFError.parameterEncodingFailed(reason: .jsonEncodingFailed(error: Error.invalidJSONObject))
     }
-    let body: Data
     do {
-      body = try JSONSerialization.data(withJSONObject: jsonObject, options: options)
+      let body = try JSONSerialization.data(withJSONObject: jsonObject, options: options)
+      return request.carrying(body, type: "application/json")
     } catch {
       throw AFError.parameterEncodingFailed(reason: .jsonEncodingFailed(error: error))
     }
-    return request.carrying(body, type: "application/json")
   }
 }
 
@@ -126,14 +125,12 @@ public struct PropertyListEncoding: ParameterEncoding {
   public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
     let request = try urlRequest.asURLRequest()
     guard let parameters else { return request }
-
-    let body: Data
     do {
-      body = try PropertyListSerialization.data(
+      let body = try PropertyListSerialization.data(
         fromPropertyList: parameters, format: format == .xml ? .xml : .binary, options: 0)
+      return request.carrying(body, type: "application/x-plist")
     } catch {
       throw AFError.parameterEncodingFailed(reason: .customEncodingFailed(error: error))
     }
-    return request.carrying(body, type: "application/x-plist")
   }
 }

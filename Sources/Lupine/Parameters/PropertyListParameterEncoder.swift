@@ -37,16 +37,13 @@ open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
   ///   encoder's format is OpenStep, which is read-only.
   open func encode<Parameters: Encodable>(_ parameters: Parameters?, into request: URLRequest) throws -> URLRequest {
     guard let parameters else { return request }
-
-    let body: Data
     do {
       // Foundation traps on the OpenStep format.
       guard encoder.outputFormat != .openStep else { throw PropertyListError.unknownFormat }
-      body = try encoder.encode(parameters)
+      return request.carrying(try encoder.encode(parameters), type: "application/x-plist")
     } catch {
       throw AFError.parameterEncodingFailed(reason: .customEncodingFailed(error: error))
     }
-    return request.carrying(body, type: "application/x-plist")
   }
 }
 

@@ -128,7 +128,8 @@ public struct URLEncoding: ParameterEncoding {
     PercentEscapeTable.formDefault.escape(string)
   }
 
-  private func form(_ parameters: Parameters) -> String {
+  /// Returns the percent-encoded `key=value` pairs of all parameters, joined by ampersands.
+  package func form<Value>(_ parameters: [String: Value]) -> String {
     parameters.sorted { $0.key < $1.key }
       .flatMap { queryComponents(fromKey: $0.key, value: $0.value) }
       .map { "\($0)=\($1)" }

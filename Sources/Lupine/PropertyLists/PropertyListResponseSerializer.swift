@@ -87,18 +87,18 @@ extension DataRequest {
   }
 }
 
-/// Converts the values of a property list to types that are known to be Sendable. The recursion is bounded, because
-/// `PropertyListCheck` limits the nesting.
-private func sendable(_ list: Any) throws -> any Sendable {
-  switch list {
+/// Converts the values of JSON or a property list to types that are known to be Sendable. The recursion is bounded, because
+/// JSONSerialization and `PropertyListCheck` limit the nesting to 512 levels.
+func sendable(_ value: Any) throws -> any Sendable {
+  switch value {
   case let text as String: text
-  case let date as Date: date
-  case let data as Data: data
   case let number as NSNumber: number
   case let array as [Any]: try array.map(sendable)
   case let dictionary as [String: Any]: try dictionary.mapValues(sendable)
+  case let date as Date: date
+  case let data as Data: data
   case is NSNull: NSNull()
-  default: throw PropertyListError.unsupportedValue(type: "\(type(of: list))")
+  default: throw PropertyListError.unsupportedValue(type: "\(type(of: value))")
   }
 }
 

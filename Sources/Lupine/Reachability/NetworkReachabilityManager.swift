@@ -76,8 +76,8 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   open var status: NetworkReachabilityStatus { NetworkReachabilityStatus(flags) }
 
   private struct State {
-    var listener: Listener?
-    var queue: DispatchQueue?
+    /// The listener and the queue on which it is called, or nil if there is none.
+    var call: (listener: Listener, queue: DispatchQueue)?
     var previousStatus: NetworkReachabilityStatus?
     /// A number that changes when listening starts or stops, so that a late report for an earlier listener isn't passed to the
     /// current one.
@@ -121,7 +121,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   {
     stopListening()
     let generation = state.withLock { state in
-      (state.listener, state.queue) = (listener, queue)
+      state.call = (listener, queue)
       return state.generation
     }
     let isWatched = reachability.watch { [weak self, reachabilityQueue] path in
@@ -138,7 +138,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     // The listener is released outside the lock, because the deinitializer of an object that it owns may stop listening.
     _ = state.withLock { state in
       defer { state = State(generation: state.generation + 1) }
-      return state.listener
+      return state.call
     }
   }
 
@@ -146,8 +146,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     let call: (listener: Listener, queue: DispatchQueue)? = state.withLock { state in
       guard state.generation == generation, state.previousStatus != status else { return nil }
       state.previousStatus = status
-      guard let listener = state.listener, let queue = state.queue else { return nil }
-      return (listener, queue)
+      return state.call
     }
     if let call { call.queue.async { call.listener(status) } }
   }

@@ -122,9 +122,8 @@ public class DataRequest: Request, @unchecked Sendable {
     return self
   }
 
-  override func validateResponse(of task: URLSessionTask) -> AFError? {
+  override func validateResponse(_ response: HTTPURLResponse) -> AFError? {
     let validations = received.withLock { $0.validations }
-    guard let response = task.httpResponse else { return nil }
     let (request, data, monitors) = (request, data, monitors)
     return refusal(of: validations) { validation in
       let result = validation(request, response, data)
@@ -145,7 +144,7 @@ public class DataRequest: Request, @unchecked Sendable {
   public func response(
     queue: DispatchQueue = .main, completionHandler: @escaping @Sendable (AFDataResponse<Data?>) -> Void
   ) -> Self {
-    append { [unowned self] _ in
+    append { [unowned self] in
       let data = data
       let result: AFResult<Data?> = error.map { .failure($0) } ?? .success(data)
       let response = DataResponse(
@@ -203,7 +202,7 @@ public class DataRequest: Request, @unchecked Sendable {
     with serializer: Serializer, on queue: DispatchQueue,
     _ completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
   ) -> Self {
-    append { [unowned self] _ in
+    append { [unowned self] in
       let response = serialize(with: serializer)
       return SerializedResponse(error: response.error) { [self] replacement in
         if let replacement {

@@ -39,43 +39,6 @@ extension Request {
     mutableState.withLock { $0.downloadProgress }?.currentHandler
   }
 
-  // The totals are autoclosures, because reading them parses the response's fields, and most requests have no progress handler.
-
-  func didReceive(_ byteCount: Int64, of total: @autoclosure () -> Int64) {
-    if has(.progress) { mutableState.withLock { $0.downloadProgress }?.update(byteCount, of: total()) }
-  }
-
-  func didSend(_ byteCount: Int64, of total: @autoclosure () -> Int64) {
-    if has(.progress) { mutableState.withLock { $0.uploadProgress }?.update(byteCount, of: total()) }
-  }
-
-  /// Reports the task's final byte counts to the progress handlers. A handler that was set while the task was running may have
-  /// missed earlier reports.
-  func finishProgress(_ task: URLSessionTask) {
-    guard has(.progress) else { return }
-    let (sent, received) = (sentBytes(of: task), receivedBytes(of: task))
-    if sent.count > 0 { didSend(sent.count, of: sent.total) }
-    if received.count > 0 { didReceive(received.count, of: received.total) }
-  }
-
-  private func sentBytes(of task: URLSessionTask) -> (count: Int64, total: Int64) {
-    // A server may respond before it has received the entire body.
-    let isSent = lastMetrics?.transactionMetrics.last?.requestEndDate != nil
-    let (count, total) = (task.countOfBytesSent, task.countOfBytesExpectedToSend)
-    return (count, isSent ? known(total, of: task, orElse: count) : total)
-  }
-
-  private func receivedBytes(of task: URLSessionTask) -> (count: Int64, total: Int64) {
-    let (count, total) = (task.countOfBytesReceived, task.countOfBytesExpectedToReceive)
-    return (count, known(total, of: task, orElse: count))
-  }
-
-  /// Returns the total of a transfer: `total`, or `count` if the total is unknown and the task has ended without an error.
-  private func known(_ total: Int64, of task: URLSessionTask, orElse count: Int64) -> Int64 {
-    let isComplete = task.state == .completed && task.error == nil && error == nil
-    return isComplete && total <= 0 ? count : total
-  }
-
   private func progress(_ path: WritableKeyPath<MutableState, TransferProgress?>) -> TransferProgress {
     if let progress = mutableState.withLock({ $0[keyPath: path] }) { return progress }
     let progress = TransferProgress()

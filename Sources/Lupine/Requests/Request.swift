@@ -1,5 +1,5 @@
 // Request: its properties and mutable state, the methods that resume, suspend and cancel it, and the steps that subclasses override.
-// The files Request+….swift contain the rest of its life cycle.
+// Request+Stages.swift contains its life cycle.
 
 public import Foundation
 public import LupineURLSession
@@ -50,6 +50,50 @@ public class Request: @unchecked Sendable {
     case validations = 16
   }
 
+  /// The state of a request, as the caller sees it.
+  public enum State: Sendable {
+    /// The request was created, but not resumed.
+    case initialized
+    /// The request is running, or will run as soon as its task has been created.
+    case resumed
+    /// The request is suspended until it is resumed.
+    case suspended
+    /// The request was cancelled. This state is final.
+    case cancelled
+    /// The request has completed, and its response handlers are being called or have been called. This state is final, unless
+    /// another response handler is added.
+    case finished
+
+    /// Returns whether a request may change from this state to `state`. A cancelled or finished request can't change its state.
+    func canTransition(to state: State) -> Bool {
+      switch (self, state) {
+      case (.initialized, _): state != .initialized
+      case (_, .initialized), (.cancelled, _), (.finished, _): false
+      case (.resumed, .cancelled), (.suspended, .cancelled), (.resumed, .suspended), (.suspended, .resumed): true
+      case (.resumed, .resumed), (.suspended, .suspended): false
+      case (_, .finished): true
+      }
+    }
+  }
+
+  /// The stage of the request's life cycle. It is independent of the `State` that the caller sets.
+  enum Stage {
+    /// No attempt to send the request has started.
+    case unbuilt
+    /// A `RequestBuild` is creating the task of an attempt.
+    case building
+    case running(URLSessionTask)
+    /// The task has ended, or couldn't be created. If the request is waiting for its retriers' decision, `pendingRetry` will
+    /// receive the decision. Otherwise `pendingRetry` is nil.
+    case completing(pendingRetry: PendingRetry?)
+    /// The request waits for the retry delay to pass before its next attempt.
+    case waiting
+    /// The response is being serialized for the response handlers. If serialization failed and the request is waiting for its
+    /// retriers' decision, `pendingRetry` will receive the decision. Otherwise `pendingRetry` is nil.
+    case finishing(pendingRetry: PendingRetry?)
+    case done
+  }
+
   /// A change of the request's state by `resume()`, `suspend()` or `cancel()`.
   struct Transition {
     let state: State
@@ -65,7 +109,6 @@ public class Request: @unchecked Sendable {
     enum Work { case build, stopWaiting }
   }
 
-  /// The mutable state of a request, which several threads read and change.
   struct MutableState {
     var id: UUID?
     /// The state that the caller has set. It is never `finished`, because that state is derived from `stage`.
@@ -85,7 +128,6 @@ public class Request: @unchecked Sendable {
     var metrics: ShortList<URLSessionTaskMetrics> = []
 
     var responses = ResponseHandlers()
-    /// Whether a response handler has ever been added to the request.
     var hasHadHandler = false
     /// The interceptors that were added to the request, in order. The session's interceptor isn't among them.
     var interceptors: [any RequestInterceptor] = []
@@ -142,10 +184,8 @@ public class Request: @unchecked Sendable {
     has(.responseDecision) ? mutableState.withLock { $0.responseDecision } : nil
   }
 
-  /// Returns whether a caller has added `addition` to the request.
   func has(_ addition: Addition) -> Bool { additions.load(ordering: .acquiring) & addition.rawValue != 0 }
 
-  /// Notes that a caller adds `addition`.
   func didAdd(_ addition: Addition) { additions.bitwiseOr(addition.rawValue, ordering: .releasing) }
 
   /// Sets the property at `path`. The old value is released only after the lock, because the value's `deinit` may access the
@@ -183,9 +223,9 @@ public class Request: @unchecked Sendable {
   /// Called when the request's task has ended, before validation. Called on the underlying queue.
   func taskDidEnd(with error: AFError?) {}
 
-  /// Returns the error of the first validation that rejects the task's response, or nil if there is no response. Called on the
-  /// underlying queue if there is no error and the request has validations.
-  func validateResponse(of task: URLSessionTask) -> AFError? { nil }
+  /// Returns the error of the first validation that rejects the response. Called on the underlying queue if there is no error and
+  /// the request has validations.
+  func validateResponse(_ response: HTTPURLResponse) -> AFError? { nil }
 
   /// Calls the retriers after a failure. Returns false, and calls nothing, if there is no retrier or the request is cancelled.
   ///
@@ -239,17 +279,6 @@ public class Request: @unchecked Sendable {
 
   // MARK: Control
 
-  /// Begins the first attempt immediately, for a session whose `requestSetup` is `.eager`.
-  /// Retains the session until the request is set up.
-  func prepareEagerly(in session: Session) {
-    let isUnbuilt = mutableState.withLock { state in
-      guard case .unbuilt = state.stage else { return false }
-      state.stage = .building
-      return true
-    }
-    if isUnbuilt { root.perform { self.build(in: session) } }
-  }
-
   /// Starts or resumes the request. Does nothing if the request was cancelled or has finished.
   ///
   /// - Returns: The request.
@@ -284,108 +313,6 @@ public class Request: @unchecked Sendable {
     cancel { _, _ in }
     return self
   }
-
-  /// Cancels the request, so that it fails with `error`, or ends without an error if that is nil. Calls `note` while holding the
-  /// lock. `isFirst` is true if this call cancels the request, and false if the request was already cancelled or has finished.
-  /// `isRunning` is true if the request's task is running.
-  func cancel(
-    with error: AFError? = .explicitlyCancelled, noting note: (_ isFirst: Bool, _ isRunning: Bool) -> Void
-  ) {
-    move { state in
-      let (isFirst, task) = (state.state.canTransition(to: .cancelled), state.runningTask)
-      note(isFirst, task != nil)
-      guard isFirst else { return nil }
-      state.error = state.error ?? error
-      switch state.stage {
-      // Ends the attempt, so that no other thread continues it.
-      case .unbuilt, .building, .waiting: state.stage = .completing(pendingRetry: nil)
-      case .running, .completing, .finishing, .done: break
-      }
-      return Transition(state: .cancelled, task: task, work: task == nil && !state.isDone ? .stopWaiting : nil)
-    }
-  }
-
-  /// Calls `change` while holding the lock. If `change` returns a transition, changes the request's state accordingly, reports the
-  /// transition to the monitors, and resumes, suspends or cancels the task.
-  private func move(_ change: (inout MutableState) -> Transition?) {
-    let (task, isNews) = mutableState.withLock { state -> (URLSessionTask?, Bool) in
-      guard let transition = change(&state) else { return (nil, false) }
-      state.intent = transition.state
-      guard transition.work != nil || state.eventMonitor != nil else { return (transition.task, false) }
-      // The transition is appended, so that it is reported after the pending ones.
-      let (task, isFirst) = (transition.task, state.transitions.isEmpty)
-      state.transitions.append(transition)
-      return (task, isFirst)
-    }
-    if isNews { reportTransitions() }
-    if let task { apply(state, to: task) }
-  }
-
-  /// Reports the pending transitions to the monitors on the underlying queue, in the order in which the transitions were made.
-  private func reportTransitions() {
-    root.perform {
-      // Transitions are taken one at a time, because reporting a transition can cause further transitions.
-      var isLast = false
-      while !isLast {
-        let (transition, monitors) = self.mutableState.withLock { state in
-          defer { isLast = state.transitions.isEmpty }
-          return (state.transitions.popFirst(), state.eventMonitor)
-        }
-        if let transition { self.report(transition, to: monitors) }
-      }
-    }
-  }
-
-  /// Notifies the monitors of a transition, and performs the work that the transition requires. Called on the underlying queue.
-  func report(_ transition: Transition, to monitors: CompositeEventMonitor?) {
-    queues.assertOnRoot()
-    if let monitors {
-      switch transition.state {
-      case .resumed:
-        monitors.requestDidResume(self)
-        if let task = transition.task { monitors.request(self, didResumeTask: task) }
-      case .suspended:
-        monitors.requestDidSuspend(self)
-        if let task = transition.task { monitors.request(self, didSuspendTask: task) }
-      case .cancelled:
-        monitors.requestDidCancel(self)
-        if let task = transition.task { monitors.request(self, didCancelTask: task) }
-      case .initialized, .finished: break
-      }
-    }
-    switch transition.work {
-    case .build: build(in: transition.session)
-    case .stopWaiting:
-      discardLeftovers()
-      stopWaiting()
-    case nil: break
-    }
-  }
-
-  /// Begins to create the task of an attempt, unless the request has been cancelled or has ended in the meantime. Called on the
-  /// root queue.
-  func build(in session: Session?) {
-    queues.assertOnRoot()
-    let attempt = mutableState.withLock { state in state.isBuilding(state.retryCount) ? state.retryCount : nil }
-    guard let attempt else { return }
-    guard let session else { return finish(error: .sessionDeinitialized) }
-    session.keep(self)
-    session.build(self, attempt: attempt)
-  }
-
-  /// Resumes, suspends or cancels the task according to the request's state, which is `wanted`. Repeats if another thread has
-  /// changed the state in the meantime.
-  func apply(_ wanted: State, to task: URLSessionTask) {
-    switch wanted {
-    case .resumed: task.resumeFully()
-    case .suspended: task.suspendOnce()
-    // The task isn't resumed first, because it would then send the request.
-    case .cancelled: cancelTask(task)
-    case .initialized, .finished: break
-    }
-    let state = state
-    if state != wanted { apply(state, to: task) }
-  }
 }
 
 extension Request {
@@ -404,12 +331,20 @@ extension Request {
 
   /// The state of the request: `.initialized`, the state that `resume()`, `suspend()` or `cancel()` has set, or `.finished`.
   public var state: State { mutableState.withLock { $0.state } }
+  /// Whether the request's state is `.initialized`.
+  public var isInitialized: Bool { state == .initialized }
+  /// Whether the request's state is `.resumed`.
+  public var isResumed: Bool { state == .resumed }
+  /// Whether the request's state is `.suspended`.
+  public var isSuspended: Bool { state == .suspended }
+  /// Whether the request's state is `.cancelled`.
+  public var isCancelled: Bool { state == .cancelled }
+  /// Whether the request's state is `.finished`.
+  public var isFinished: Bool { state == .finished }
   /// The error of the request, or nil if there is none so far.
   public var error: AFError? { mutableState.withLock { $0.error } }
   /// The number of retries so far.
   public var retryCount: Int { mutableState.withLock { $0.retryCount } }
-  /// The session that created the request, or nil if the session has been released.
-  public var delegate: (any RequestDelegate)? { session }
 
   /// All `URLRequest`s created for this request, in order of creation, including those that adapters returned.
   public var requests: [URLRequest] { mutableState.withLock { Array($0.requests) } }
@@ -451,6 +386,46 @@ extension Request {
   /// The monitor to notify of events for which ``AlamofireNotifications`` posts no notification. Nil if ``AlamofireNotifications``
   /// is the only type of monitor.
   var monitors: CompositeEventMonitor? { mutableState.withLock { $0.listeningMonitors } }
+}
+
+extension Request.MutableState {
+  /// The request's state as its public property ``Request/state`` reports it.
+  var state: Request.State { isDone && intent != .cancelled ? .finished : intent }
+
+  var isDone: Bool {
+    if case .done = stage { true } else { false }
+  }
+
+  /// Returns whether the attempt with the number `attempt` is the current one and is creating its task.
+  func isBuilding(_ attempt: Int) -> Bool {
+    if case .building = stage { retryCount == attempt } else { false }
+  }
+
+  var runningTask: URLSessionTask? {
+    if case .running(let task) = stage { task } else { nil }
+  }
+
+  /// The object that will receive the retriers' decision for which the request waits, or nil. It can be set only in the stages
+  /// `completing` and `finishing`.
+  var pendingRetry: PendingRetry? {
+    get {
+      switch stage {
+      case .completing(let pendingRetry), .finishing(let pendingRetry): pendingRetry
+      case .unbuilt, .building, .running, .waiting, .done: nil
+      }
+    }
+    set {
+      switch stage {
+      case .completing: stage = .completing(pendingRetry: newValue)
+      case .finishing: stage = .finishing(pendingRetry: newValue)
+      case .unbuilt, .building, .running, .waiting, .done: break
+      }
+    }
+  }
+
+  /// The monitor to notify of events for which ``AlamofireNotifications`` posts no notification. Nil if ``AlamofireNotifications``
+  /// is the only type of monitor.
+  var listeningMonitors: CompositeEventMonitor? { eventMonitor.flatMap { $0.hasListeners ? $0 : nil } }
 }
 
 extension Request: RegistryMember {}

@@ -98,8 +98,9 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
   public override func cleanup() {
     super.cleanup()
     let files = body.withLock { body in
+      defer { body.files = [] }
       body.isCleanedUp = true
-      return body.files.take()
+      return body.files
     }
     for file in files { try? fileManager.removeItem(at: file) }
   }
@@ -121,10 +122,11 @@ extension UploadRequest.Uploadable: UploadableConvertible {
 /// A value that can be converted to both a `URLRequest` and the body to upload with it.
 public protocol UploadConvertible: UploadableConvertible, URLRequestConvertible {}
 
-extension Set {
-  /// Returns the elements of the set, and empties the set.
-  fileprivate mutating func take() -> Set {
-    defer { self = [] }
-    return self
+extension MultipartUpload: UploadConvertible {
+  func createUploadable() throws -> UploadRequest.Uploadable {
+    switch try encodedForm() {
+    case .memory(let data): .data(data)
+    case .temporaryFile(let file): .file(file, shouldRemove: true)
+    }
   }
 }

@@ -26,12 +26,8 @@ public struct DataResponse<Success, Failure: Error> {
 
   /// Creates a response with the given values. `serializationDuration` is in seconds.
   public init(
-    request: URLRequest?,
-    response: HTTPURLResponse?,
-    data: Data?,
-    metrics: URLSessionTaskMetrics?,
-    serializationDuration: TimeInterval,
-    result: Result<Success, Failure>
+    request: URLRequest?, response: HTTPURLResponse?, data: Data?, metrics: URLSessionTaskMetrics?,
+    serializationDuration: TimeInterval, result: Result<Success, Failure>
   ) {
     self.request = request
     self.response = response
@@ -84,11 +80,7 @@ public struct DataResponse<Success, Failure: Error> {
     with result: Result<NewSuccess, NewFailure>
   ) -> DataResponse<NewSuccess, NewFailure> {
     DataResponse<NewSuccess, NewFailure>(
-      request: request,
-      response: response,
-      data: data,
-      metrics: metrics,
-      serializationDuration: serializationDuration,
+      request: request, response: response, data: data, metrics: metrics, serializationDuration: serializationDuration,
       result: result)
   }
 }
@@ -96,7 +88,6 @@ public struct DataResponse<Success, Failure: Error> {
 extension DataResponse: Sendable where Success: Sendable {}
 
 extension DataResponse where Failure == AFError {
-  /// Returns a copy of this response whose result is the failure `error`.
   func failing(with error: AFError) -> Self { replacingResult(with: .failure(error)) }
 }
 

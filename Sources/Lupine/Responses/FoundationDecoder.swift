@@ -54,24 +54,12 @@ extension Session {
   }
 }
 
-/// Which code decodes JSON in the current thread.
-private enum JSONChoice {
-  @TaskLocal static var isFoundation = false
-}
-
-extension RequestQueues {
-  /// Calls a closure that serializes a response, with the session's choice of a decoder.
-  @inline(__always)
-  func decoding<Value>(_ serialize: () throws -> Value) rethrows -> Value {
-    guard decodesWithFoundation.load(ordering: .relaxed) else { return try serialize() }
-    return try JSONChoice.$isFoundation.withValue(true) { try serialize() }
-  }
-}
-
 extension DataDecoder {
   /// Decodes the body of a response, or a part of it.
   func decodeBody<D: Decodable>(_ type: D.Type, from data: Data) throws -> D {
-    guard let decoder = self as? JSONDecoder, !JSONChoice.isFoundation else { return try decode(type, from: data) }
+    guard let decoder = self as? JSONDecoder, !JSONChoice.decodesWithFoundation else {
+      return try decode(type, from: data)
+    }
     return try FoundationJSON.decode(type, from: data, with: decoder)
   }
 }

@@ -47,7 +47,7 @@ public final class JSONResponseSerializer: ResponseSerializer {
       return NSNull()
     }
     do {
-      return sendable(try JSONSerialization.jsonObject(with: data, options: options))
+      return try sendable(JSONSerialization.jsonObject(with: data, options: options))
     } catch {
       throw AFError.responseSerializationFailed(reason: .jsonSerializationFailed(error: error))
     }
@@ -82,17 +82,5 @@ extension DataRequest {
         dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
         emptyRequestMethods: emptyRequestMethods, options: options)
     ) { completionHandler($0.map { $0 as Any }) }
-  }
-}
-
-/// Converts a tree of JSON values to types that are known to be Sendable. The recursion is bounded, because JSONSerialization
-/// limits the nesting to 512 levels.
-private func sendable(_ json: Any) -> any Sendable {
-  switch json {
-  case let text as String: text
-  case let number as NSNumber: number
-  case let array as [Any]: array.map(sendable)
-  case let dictionary as [String: Any]: dictionary.mapValues(sendable)
-  default: NSNull()
   }
 }

@@ -6,8 +6,7 @@ import LupineURLSession
 ///
 /// This is a struct, because a closure that is an element of a generic collection is wrapped in another closure at each access.
 struct ResponseHandler: Sendable {
-  /// Serializes the response for this handler. The request is passed to the closure, so that the closure need not refer to it.
-  let serialize: @Sendable (Request) -> SerializedResponse
+  let serialize: @Sendable () -> SerializedResponse
 }
 
 /// A serialized response that hasn't been delivered to its response handler yet.
@@ -58,7 +57,6 @@ struct ResponseHandlers {
     return deliveries
   }
 
-  /// Removes and returns all response handlers and their serialized responses.
   mutating func take() -> ResponseHandlers {
     defer { self = ResponseHandlers() }
     return self

@@ -100,8 +100,7 @@ extension ResponseSerializer where Self == DataResponseSerializer {
     emptyRequestMethods: Set<HTTPMethod> = DataResponseSerializer.defaultEmptyRequestMethods
   ) -> DataResponseSerializer {
     DataResponseSerializer(
-      dataPreprocessor: dataPreprocessor,
-      emptyResponseCodes: emptyResponseCodes,
+      dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
       emptyRequestMethods: emptyRequestMethods)
   }
 }
@@ -119,9 +118,7 @@ extension ResponseSerializer where Self == StringResponseSerializer {
     emptyRequestMethods: Set<HTTPMethod> = StringResponseSerializer.defaultEmptyRequestMethods
   ) -> StringResponseSerializer {
     StringResponseSerializer(
-      dataPreprocessor: dataPreprocessor,
-      encoding: encoding,
-      emptyResponseCodes: emptyResponseCodes,
+      dataPreprocessor: dataPreprocessor, encoding: encoding, emptyResponseCodes: emptyResponseCodes,
       emptyRequestMethods: emptyRequestMethods)
   }
 }
@@ -136,9 +133,7 @@ extension ResponseSerializer {
     emptyRequestMethods: Set<HTTPMethod> = DecodableResponseSerializer<T>.defaultEmptyRequestMethods
   ) -> DecodableResponseSerializer<T> where Self == DecodableResponseSerializer<T> {
     DecodableResponseSerializer<T>(
-      dataPreprocessor: dataPreprocessor,
-      decoder: decoder,
-      emptyResponseCodes: emptyResponseCodes,
+      dataPreprocessor: dataPreprocessor, decoder: decoder, emptyResponseCodes: emptyResponseCodes,
       emptyRequestMethods: emptyRequestMethods)
   }
 }

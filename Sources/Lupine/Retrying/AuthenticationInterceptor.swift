@@ -164,7 +164,9 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
       case .current(let current):
         guard current.credential.requiresRefresh else {
           state.withLock { $0.clearFailure(of: current) }
-          return completion(.success(applying(current.credential, to: urlRequest)))
+          var authenticated = urlRequest
+          authenticator.apply(current.credential, to: &authenticated)
+          return completion(.success(authenticated))
         }
         // If the credential was replaced in the meantime, `join` returns false, and the new credential is tried.
         if join(waiter, after: current, for: session) { return }
@@ -194,12 +196,6 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
       // The credential was replaced in the meantime, so the request was sent with an earlier credential.
       completion(credential == nil ? .doNotRetryWithError(AuthenticationError.missingCredential) : .retry)
     }
-  }
-
-  private func applying(_ credential: Credential, to urlRequest: URLRequest) -> URLRequest {
-    var authenticated = urlRequest
-    authenticator.apply(credential, to: &authenticated)
-    return authenticated
   }
 
   /// Makes `waiter` wait for a refresh of `credential`, and begins the refresh unless one is running. If the refresh limit or an

@@ -13,7 +13,6 @@ public enum RetryResult: Sendable {
   /// Doesn't retry the request, and fails it with this error. Later retriers aren't called.
   case doNotRetryWithError(any Error)
 
-  /// Whether the retrier decided to retry the request.
   var retryRequired: Bool {
     switch self {
     case .retry, .retryWithDelay: true

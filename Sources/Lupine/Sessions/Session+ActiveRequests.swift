@@ -39,3 +39,11 @@ extension Session {
     activeRequests.withLock { $0.insert(request) }
   }
 }
+
+extension Session: CustomStringConvertible {
+  /// A textual description: the session's type, the number of its active requests, and the label of its root queue.
+  public var description: String {
+    let requests = ReadableText.count(activeRequests.withLock { $0.members.count }, "active request")
+    return "\(type(of: self))(\(requests), root queue: \(rootQueue.label))"
+  }
+}

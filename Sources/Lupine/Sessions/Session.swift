@@ -206,10 +206,8 @@ open class Session: @unchecked Sendable {
     _ data: Data, with convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil,
     shouldAutomaticallyResume: Bool? = nil, fileManager: FileManager = .default
   ) -> UploadRequest {
-    made(
-      UploadRequest(
-        convertible, UploadRequest.Uploadable.data(data), self, shouldAutomaticallyResume, fileManager),
-      interceptor)
+    let body = UploadRequest.Uploadable.data(data)
+    return made(UploadRequest(convertible, body, self, shouldAutomaticallyResume, fileManager), interceptor)
   }
 
   /// Creates a request that uploads a file. The file's length is read when the upload starts.
@@ -229,11 +227,8 @@ open class Session: @unchecked Sendable {
     _ fileURL: URL, with convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil,
     shouldAutomaticallyResume: Bool? = nil, fileManager: FileManager = .default
   ) -> UploadRequest {
-    made(
-      UploadRequest(
-        convertible, UploadRequest.Uploadable.file(fileURL, shouldRemove: false), self, shouldAutomaticallyResume,
-        fileManager),
-      interceptor)
+    let body = UploadRequest.Uploadable.file(fileURL, shouldRemove: false)
+    return made(UploadRequest(convertible, body, self, shouldAutomaticallyResume, fileManager), interceptor)
   }
 
   /// Creates a request that uploads a stream. Don't use the stream after this call.
@@ -252,10 +247,8 @@ open class Session: @unchecked Sendable {
     _ stream: InputStream, with convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil,
     shouldAutomaticallyResume: Bool? = nil, fileManager: FileManager = .default
   ) -> UploadRequest {
-    made(
-      UploadRequest(
-        convertible, UploadRequest.Uploadable.stream(stream), self, shouldAutomaticallyResume, fileManager),
-      interceptor)
+    let body = UploadRequest.Uploadable.stream(stream)
+    return made(UploadRequest(convertible, body, self, shouldAutomaticallyResume, fileManager), interceptor)
   }
 
   /// Creates a request that uploads a multipart form.

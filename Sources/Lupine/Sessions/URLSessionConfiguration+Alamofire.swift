@@ -6,16 +6,12 @@ extension URLSessionConfiguration: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType: URLSessionConfiguration {
   /// A new default configuration, whose sessions send the fields in ``HTTPHeaders/default``.
-  public static var `default`: URLSessionConfiguration {
-    let configuration = URLSessionConfiguration.default
-    configuration.headers = .default
-    configuration.addsDefaultFields = false
-    return configuration
-  }
+  public static var `default`: URLSessionConfiguration { sendingDefaultHeaders(.default) }
 
   /// A new ephemeral configuration, whose sessions send the fields in ``HTTPHeaders/default``.
-  public static var ephemeral: URLSessionConfiguration {
-    let configuration = URLSessionConfiguration.ephemeral
+  public static var ephemeral: URLSessionConfiguration { sendingDefaultHeaders(.ephemeral) }
+
+  private static func sendingDefaultHeaders(_ configuration: URLSessionConfiguration) -> URLSessionConfiguration {
     configuration.headers = .default
     configuration.addsDefaultFields = false
     return configuration

@@ -78,7 +78,6 @@ extension StreamReader {
 }
 
 extension DataDecoder {
-  /// Decodes an element of a stream.
   func decoded<T: Decodable & Sendable>(from data: Data) -> Result<T, AFError> {
     do {
       return .success(try decodeBody(T.self, from: data))

@@ -57,7 +57,7 @@ extension DataStreamRequest {
   public func asInputStream(bufferSize: Int = 1024) -> InputStream? {
     let feed = ResponseFeed(spareByteCount: bufferSize)
     add(feed)
-    append { [unowned self] _ in
+    append { [unowned self] in
       SerializedResponse(error: nil) { [unowned self] _ in feed.end(error) }
     }
     resume()
@@ -88,7 +88,7 @@ extension DataStreamRequest {
   ) -> Self {
     add(
       StreamHandler(
-        self, on: queue, isSerialized: true, aligner: (serializer as? any AlignedStreamSerializer)?.aligner,
+        self, on: queue, isSerialized: true, aligner: serializer is StringStreamSerializer ? UTF8Aligner() : nil,
         serialize: { [queues] data in
           do {
             return .success(try queues.decoding { try serializer.serialize(data) })
@@ -128,7 +128,7 @@ extension DataStreamRequest {
 
   private func add<Success, Failure>(_ handler: StreamHandler<Success, Failure>) -> Self {
     add(handler as any StreamConsumer)
-    append { [unowned self] _ in
+    append { [unowned self] in
       SerializedResponse(error: nil) { [unowned self] _ in
         handler.complete(Completion(request: request, response: response, metrics: metrics, error: error))
       }

@@ -138,9 +138,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     return self
   }
 
-  override func validateResponse(of task: URLSessionTask) -> AFError? {
+  override func validateResponse(_ response: HTTPURLResponse) -> AFError? {
     let validations = streaming.withLock { $0.validations }
-    guard let response = task.httpResponse else { return nil }
     let (request, monitors) = (request, monitors)
     let refusal = refusal(of: validations) { validation in
       let result = validation(request, response)

@@ -24,14 +24,12 @@ public struct PassthroughStreamSerializer: DataStreamSerializer {
 
 /// A serializer that decodes each piece of the body as UTF-8 text. In a stream request, a character whose bytes are split between
 /// two pieces is decoded with the later piece.
-public struct StringStreamSerializer: DataStreamSerializer, AlignedStreamSerializer {
+public struct StringStreamSerializer: DataStreamSerializer {
   /// Creates a serializer that decodes each piece of the body as UTF-8 text.
   public init() {}
 
   /// Returns `data`, a piece of the response body, as text, with U+FFFD in place of invalid UTF-8.
   public func serialize(_ data: Data) throws -> String { String(decoding: data, as: UTF8.self) }
-
-  var aligner: any PieceAligner { UTF8Aligner() }
 }
 
 /// A serializer that decodes each piece of the body as a `T`, for servers that send one complete value at a time.

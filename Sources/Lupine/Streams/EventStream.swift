@@ -88,7 +88,6 @@ final class EventStream: Sendable {
     }
   }
 
-  /// Whether the pieces of the current response are parsed.
   var parses: Bool { state.withLock { $0.isAccepted } }
 
   /// Prepares for the response of another connection.

@@ -12,12 +12,6 @@ protocol PieceAligner: Sendable {
   mutating func takeRest() -> Data
 }
 
-/// A serializer that requires that each piece of the body contains only complete characters.
-protocol AlignedStreamSerializer: DataStreamSerializer {
-  /// A new aligner, which adjusts the pieces of one response body.
-  var aligner: any PieceAligner { get }
-}
-
 /// An aligner for UTF-8 text, which holds back the bytes of an incomplete character: at most 3.
 struct UTF8Aligner: PieceAligner {
   private var kept = Data()

@@ -12,6 +12,3 @@ public protocol ServerTrustEvaluating: Sendable {
   /// sessions.
   func evaluate(_ trust: SecTrust, forHost host: String) throws
 }
-
-/// A trust evaluator that never blocks, so that it can run on the event loop.
-protocol QuickTrustEvaluating: ServerTrustEvaluating {}

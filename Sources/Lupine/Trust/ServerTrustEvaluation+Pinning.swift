@@ -128,6 +128,3 @@ extension ServerTrustEvaluating where Self == PublicKeysTrustEvaluator {
     PublicKeysTrustEvaluator(keys: keys, performDefaultValidation: performDefaultValidation, validateHost: validateHost)
   }
 }
-
-extension PinnedCertificatesTrustEvaluator: QuickTrustEvaluating {}
-extension PublicKeysTrustEvaluator: QuickTrustEvaluating {}

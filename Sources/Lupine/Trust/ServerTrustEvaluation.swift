@@ -54,8 +54,13 @@ open class ServerTrustManager: @unchecked Sendable {
 extension ServerTrustEvaluating {
   /// Whether this evaluator is known never to block, so that it can run on the event loop.
   var isQuick: Bool {
-    if let composite = self as? CompositeTrustEvaluator { return composite.evaluators.allSatisfy(\.isQuick) }
-    return self is any QuickTrustEvaluating
+    switch self {
+    case is DefaultTrustEvaluator, is DisabledTrustEvaluator, is PinnedCertificatesTrustEvaluator,
+      is PublicKeysTrustEvaluator:
+      true
+    case let composite as CompositeTrustEvaluator: composite.evaluators.allSatisfy(\.isQuick)
+    default: false
+    }
   }
 }
 
@@ -147,6 +152,3 @@ extension ServerTrustManager {
     }
   }
 }
-
-extension DefaultTrustEvaluator: QuickTrustEvaluating {}
-extension DisabledTrustEvaluator: QuickTrustEvaluating {}

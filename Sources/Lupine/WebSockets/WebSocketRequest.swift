@@ -135,7 +135,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
       return state.awaitsHandler
     }
     if isLate { root.perform { self.catchUp(handler) } }
-    append { [unowned self] _ in
+    append { [unowned self] in
       SerializedResponse(error: nil) { [unowned self] _ in
         let completion = Completion(request: request, response: response, metrics: metrics, error: error)
         handler.take(.completed(completion), of: self, handlersAtWork)

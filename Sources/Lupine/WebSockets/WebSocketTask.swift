@@ -12,9 +12,7 @@ public struct WebSocketTask: Sendable {
   /// An asynchronous sequence of the request's events.
   public typealias EventStreamOf<Success, Failure: Error> = StreamOf<WebSocketRequest.Event<Success, Failure>>
 
-  private let request: WebSocketRequest
-
-  fileprivate init(request: WebSocketRequest) { self.request = request }
+  fileprivate let request: WebSocketRequest
 
   /// Returns a sequence of the request's events, with the messages as received.
   ///

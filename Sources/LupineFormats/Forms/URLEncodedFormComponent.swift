@@ -14,7 +14,6 @@ final class URLEncodedFormComponent {
 
   private(set) var content = Content.empty
 
-  /// Replaces the content of this node with the single value `text`.
   func set(_ text: String) {
     content = .text(text)
   }

@@ -132,7 +132,6 @@ final class URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
     return encoder
   }
 
-  /// Returns the index of the array's next element, and increments `count`.
   func nextIndex() -> Int {
     defer { count += 1 }
     return count
