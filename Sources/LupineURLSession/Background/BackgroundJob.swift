@@ -193,7 +193,7 @@ final class BackgroundJob: Sendable {
 
   /// Sends the task's request again after a delay, unless the task completes before then.
   func restart(_ task: any BackgroundTask, after delay: Duration, in session: URLSession) {
-    DispatchQueue.global().asyncAfter(deadline: .now() + delay.seconds) { [weak task] in
+    DispatchQueue.global().asyncAfter(deadline: .after(delay / .seconds(1))) { [weak task] in
       guard let task, task.isListed else { return }
       self.start(task, in: session)
     }
@@ -218,16 +218,13 @@ final class BackgroundJob: Sendable {
     guard limit > 0, limit.isFinite, let record, state.withLock({ $0.takeTimer() }) else { return }
     let elapsed = Date().timeIntervalSince1970 - Double(record.progress.startedAt) / 1000
     // If the system clock was set back, the elapsed time is negative, but the limit must not become longer.
-    let rest = min(max(0, limit - elapsed), limit, Self.timerSecondsMax)
-    DispatchQueue.global().asyncAfter(deadline: .now() + rest) { [weak task] in
+    let rest = min(max(0, limit - elapsed), limit)
+    DispatchQueue.global().asyncAfter(deadline: .after(rest)) { [weak task] in
       guard let task, task.isListed else { return }
       task.job.fail(.expired(limit, url: task.originalRequest?.url))
       task.cancel()
     }
   }
-
-  /// The maximum delay of the timer, in seconds: 100 years, which `DispatchTime` can represent.
-  private static let timerSecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
 
   // MARK: Resume data of downloads
 

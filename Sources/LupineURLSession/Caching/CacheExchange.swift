@@ -186,8 +186,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
 
   /// Stops waiting for the response to another request after a time limit.
   func limitWait(_ limit: Duration) {
-    let (seconds, attoseconds) = limit.components
-    setDeadline(.nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000))) { exchange in
+    setDeadline(limit) { exchange in
       if exchange.cache.leave(exchange) { exchange.endWaiting() }
     } unless: {
       // The wait has ended in the meantime.
@@ -197,7 +196,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
 
   /// Calls `passed` after a time limit, unless the step that it limits has ended before, or `hasEnded` returns true now.
   private func setDeadline(
-    _ limit: DispatchTimeInterval, _ passed: @escaping @Sendable (CacheExchange) -> Void,
+    _ limit: Duration, _ passed: @escaping @Sendable (CacheExchange) -> Void,
     unless hasEnded: (State) -> Bool = { _ in false }
   ) {
     let deadline = Deadline(after: limit) { [weak self] in

@@ -141,9 +141,7 @@ package final class PathWaiters: Sendable {
       return next
     }
     guard let time else { return }
-    let (seconds, attoseconds) = (time - .now).components
-    let delay = DispatchTimeInterval.nanoseconds(Int(clamping: seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
-    queue.asyncAfter(deadline: .now() + delay) { [weak self] in self?.fire(time) }
+    queue.asyncAfter(deadline: .after((time - .now) / .seconds(1))) { [weak self] in self?.fire(time) }
   }
 
   private func fire(_ time: Instant) {

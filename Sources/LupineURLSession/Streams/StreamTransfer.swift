@@ -228,11 +228,8 @@ final class StreamTransfer: TaskTransfer, StreamSink {
     }
   }
 
-  /// The maximum time limit of an operation in seconds: 100 years, which the clock can represent.
-  private static let timeoutSecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
-
   private func start(_ timer: StreamTaskState.Timer, _ seconds: TimeInterval) {
-    DispatchQueue.global().asyncAfter(deadline: .now() + min(seconds, Self.timeoutSecondsMax)) { [weak self] in
+    DispatchQueue.global().asyncAfter(deadline: .after(seconds)) { [weak self] in
       self?.apply { $0.expired(timer) }
     }
   }

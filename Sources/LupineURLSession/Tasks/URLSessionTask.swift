@@ -393,17 +393,11 @@ extension URLSessionTask {
   /// session.
   func startWhenDue(in session: URLSession) {
     guard let date = earliestStart else { return start(in: session) }
-    let delay = max(0, date.timeIntervalSinceNow)
-    // An infinite or very long delay would overflow the clock.
-    let deadline = DispatchTime.now() + min(delay, Self.delaySecondsMax)
-    DispatchQueue.global().asyncAfter(deadline: deadline) { [weak self] in
+    DispatchQueue.global().asyncAfter(deadline: .after(max(0, date.timeIntervalSinceNow))) { [weak self] in
       guard let self, self.isListed, let session = self.session else { return }
       session.delivery.perform { self.beginDelayed(in: session) }
     }
   }
-
-  /// The maximum delay of a task in seconds: 100 years, which the clock can represent.
-  private static let delaySecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
 
   private func beginDelayed(in session: URLSession) {
     guard let request = firstRequest else { return start(in: session) }
