@@ -303,11 +303,7 @@ extension CacheExchange {
       // The delegate isn't asked about this response. Therefore its decision about the stored response that this one replaces still
       // applies.
       let proposed = storable.proposed
-      let inherited = network.validated?.content.map {
-        CachedURLResponse(
-          response: proposed.response, data: proposed.data, userInfo: $0.userInfo, storagePolicy: $0.storagePolicy)
-      }
-      storable.store(inherited ?? proposed)
+      storable.store(network.validated?.content?.with(response: proposed.response, data: proposed.data) ?? proposed)
     }
   }
 

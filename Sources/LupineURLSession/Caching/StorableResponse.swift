@@ -51,11 +51,7 @@ final class StorableResponse: Sendable {
   /// Stores `chosen`, the response that the delegate returned in place of `proposed`, because the program has decided so. The
   /// response's object in `proposed` isn't this object's, but has the same head.
   func store(_ chosen: CachedURLResponse, proposedAs proposed: CachedURLResponse) {
-    let isHead = chosen.response === proposed.response
-    store(
-      CachedURLResponse(
-        response: isHead ? head : chosen.response, data: chosen.data, userInfo: chosen.userInfo,
-        storagePolicy: chosen.storagePolicy), isDecided: true)
+    store(chosen.response === proposed.response ? chosen.with(response: head) : chosen, isDecided: true)
   }
 
   /// Removes the older response that this one would have replaced. Called if the program's decision prevents storing this one.
@@ -77,9 +73,7 @@ final class StorableResponse: Sendable {
       bodyForm: isDecoded ? .decoded : .received)
     guard case .store(let stored) = decision else { return refuse() }
     let new = stored.withBody(byteCount: UInt64(chosen.data.count))
-    let content = CachedURLResponse(
-      response: changed.url.map { HTTPURLResponse(url: $0, new) } ?? changed, data: chosen.data,
-      userInfo: chosen.userInfo, storagePolicy: chosen.storagePolicy)
+    let content = chosen.with(response: changed.url.map { HTTPURLResponse(url: $0, new) })
     store(content, as: new, isDecided: isDecided)
   }
 
