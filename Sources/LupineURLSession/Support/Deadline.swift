@@ -1,7 +1,7 @@
 // Deadline: a closure that runs after a time limit, unless the limit is no longer needed; and times after a delay of any length.
 
 // Dispatch doesn't declare its sources as Sendable, but documents that they may be used on any thread.
-@preconcurrency import Dispatch
+@preconcurrency package import Dispatch
 
 /// Calls a closure after a time limit, on a global queue. If this object is released before, the closure isn't called, and no timer
 /// is left behind.
@@ -20,5 +20,5 @@ final class Deadline: Sendable {
 
 extension DispatchTime {
   /// Returns the time after a number of seconds, but at most 100 years from now, because a longer delay could overflow the clock.
-  static func after(_ seconds: Double) -> DispatchTime { .now() + min(seconds, 100 * 365 * 24 * 60 * 60) }
+  package static func after(_ seconds: Double) -> DispatchTime { .now() + min(seconds, 100 * 365 * 24 * 60 * 60) }
 }
