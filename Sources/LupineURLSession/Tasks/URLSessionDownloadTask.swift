@@ -304,6 +304,16 @@ extension URLSessionDownloadTask {
   }
 }
 
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The key for the resume data, a `Data`, in the `userInfo` of the `URLError` with which a download has failed.
+///
+/// If the download can't be resumed, the `userInfo` doesn't contain this key.
+public let NSURLSessionDownloadTaskResumeData = "NSURLSessionDownloadTaskResumeData"
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The same key as ``NSURLSessionDownloadTaskResumeData``, under the name that Foundation uses on Linux.
+public let URLSessionDownloadTaskResumeData = NSURLSessionDownloadTaskResumeData
+
 extension URLError {
   /// Returns a copy of this error whose `userInfo` also contains the resume data.
   fileprivate func adding(resumeData: Data) -> URLError {
