@@ -110,11 +110,11 @@ package final class PathWaiters: Sendable {
   }
 
   fileprivate func remove(_ id: PathWaitList.ID) {
-    release(
-      state.withLock { state in
-        state.list.remove(id)
-        return Self.takeUnneededWatch(&state)
-      })
+    // The watch is released outside the lock.
+    _ = state.withLock { state in
+      state.list.remove(id)
+      return Self.takeUnneededWatch(&state)
+    }
   }
 
   private func networkChanged(_ network: NetworkState?, _ count: Int) {
@@ -145,12 +145,12 @@ package final class PathWaiters: Sendable {
   }
 
   private func fire(_ time: Instant) {
-    let (calls, watch) = state.withLock { state in
+    // The watch is released outside the lock.
+    let (calls, _) = state.withLock { state in
       if state.timer == time { state.timer = nil }
       let calls = state.list.takeDue(now: .now)
       return (calls, Self.takeUnneededWatch(&state))
     }
-    release(watch)
     for call in calls { call() }
     schedule(earliest: .now + Self.timerPause)
   }
@@ -158,7 +158,4 @@ package final class PathWaiters: Sendable {
   private static func takeUnneededWatch(_ state: inout State) -> (any AnyObject & Sendable)? {
     state.list.isEmpty ? state.watch.take() : nil
   }
-
-  /// Releases a watch of the network. Must be called outside the lock.
-  private func release(_ watch: (any AnyObject & Sendable)?) { _ = watch }
 }
