@@ -260,12 +260,13 @@ extension URLSessionTask {
     }
   }
 
-  /// Marks a restored task as running and about to complete. Called if no request is sent for the task, because its response has
-  /// already been recorded completely or because the task fails.
-  func beginRestoredEnd() {
+  /// Completes a restored task with `complete`, on the delegate queue. Called if no request is sent for the task, because its response
+  /// has already been recorded completely or because the task fails.
+  func endRestored(in session: URLSession, _ complete: @escaping @Sendable () -> Void) {
     mutableState.withLock { state in
       state.state = .running
       state.stage = .ending
     }
+    session.delivery.perform(.queued, complete)
   }
 }

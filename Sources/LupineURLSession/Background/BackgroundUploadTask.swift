@@ -88,13 +88,10 @@ final class BackgroundUploadTask: URLSessionUploadTask, BackgroundTask, @uncheck
     switch recovery {
     case .wait: break
     case .start, .resume: resume()
-    case .deliver, .complete:
-      beginRestoredEnd()
-      session.delivery.perform { self.deliverRecordedResponse(in: session) }
+    case .deliver, .complete: endRestored(in: session) { self.deliverRecordedResponse(in: session) }
     case .answerLost:
-      beginRestoredEnd()
       let error = URLError.answerLost(job.record?.progress.status ?? 0, url: originalRequest?.url)
-      session.delivery.perform { self.complete(error) }
+      endRestored(in: session) { self.complete(error) }
     }
   }
 

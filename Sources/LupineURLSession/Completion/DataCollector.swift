@@ -68,7 +68,7 @@ extension URLSession {
   func collect<Task: URLSessionTask>(_ task: Task, _ handler: @escaping DataCollector.Handler) -> Task {
     let collector = DataCollector(limit: collectedBodyLimit, handler)
     task.setCollector(collector, session: self)
-    refuseCompletionHandler(of: task)
+    background?.refuseCompletionHandler(of: task)
     return task
   }
 

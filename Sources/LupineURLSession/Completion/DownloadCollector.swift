@@ -68,7 +68,7 @@ extension URLSession {
     of task: URLSessionDownloadTask, keepsFile: Bool, _ handler: @escaping DownloadCollector.Handler
   ) -> URLSessionDownloadTask {
     task.setCollector(DownloadCollector(keepsFile: keepsFile, handler), session: self)
-    refuseCompletionHandler(of: task)
+    background?.refuseCompletionHandler(of: task)
     return task
   }
 }

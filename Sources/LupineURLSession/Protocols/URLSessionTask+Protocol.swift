@@ -111,14 +111,4 @@ extension URLSessionTask {
 
   /// The session's rule for redirects. It applies to redirects from URL protocols as to those from servers.
   var redirectRule: RedirectRule { session?.client.redirectRule ?? RedirectRule() }
-
-  /// Passes an authentication challenge to the session's delegate. `answer` receives the delegate's decision.
-  func ask(
-    _ challenge: URLAuthenticationChallenge,
-    answer: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-  ) {
-    notifyDelegate(or: { answer(.performDefaultHandling, nil) }) { session, delegate in
-      delegate.urlSession(session, task: self, didReceive: challenge, completionHandler: answer)
-    }
-  }
 }

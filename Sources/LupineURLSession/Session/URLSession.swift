@@ -116,7 +116,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   private func prepare() {
     if let challenger = ServerTrustChallenger(self) { client.consult(challenger) }
-    if let background { prepareBackgroundTasks(background) }
+    background?.prepare(self)
   }
 
   /// A copy of the session's configuration. Changes to it have no effect on the session.

@@ -33,29 +33,28 @@ extension URLSession {
 
   /// Creates a data task. A background session doesn't record it, so the task ends with this process.
   func makeDataTask(_ request: URLRequest) -> URLSessionDataTask {
-    if case .failure(let error)? = background?.store { return makeRefusedDataTask(request, error) }
-    return add(URLSessionDataTask(self, request, identifier: nextTaskIdentifier()))
+    background?.makeRefusedDataTask(request, in: self)
+      ?? add(URLSessionDataTask(self, request, identifier: nextTaskIdentifier()))
   }
 
   /// Creates a data task for a completion handler. Background sessions refuse it, like all tasks with completion handlers.
   func makeHandledDataTask(_ request: URLRequest) -> URLSessionDataTask {
-    guard background != nil else { return makeDataTask(request) }
-    return makeRefusedDataTask(request, backgroundError(of: .completionHandler))
+    background?.makeRefusedDataTask(request, .completionHandler, in: self) ?? makeDataTask(request)
   }
 
   func makeUpload(_ request: URLRequest, _ content: UploadContent) -> URLSessionUploadTask {
-    if let background { return makeBackgroundUpload(background, request, content) }
-    return add(URLSessionUploadTask(self, request, content, identifier: nextTaskIdentifier()))
+    background?.makeUpload(request, content, in: self)
+      ?? add(URLSessionUploadTask(self, request, content, identifier: nextTaskIdentifier()))
   }
 
   func makeDownload(_ request: URLRequest) -> URLSessionDownloadTask {
-    if let background { return makeBackgroundDownload(background, request) }
-    return add(URLSessionDownloadTask(self, request, identifier: nextTaskIdentifier()))
+    background?.makeDownload(request, in: self)
+      ?? add(URLSessionDownloadTask(self, request, identifier: nextTaskIdentifier()))
   }
 
   func makeDownload(resuming resumeData: Data) -> URLSessionDownloadTask {
-    if let background { return makeBackgroundDownload(background, resuming: resumeData) }
-    return add(URLSessionDownloadTask(self, resumeData: resumeData, identifier: nextTaskIdentifier()))
+    background?.makeDownload(resuming: resumeData, in: self)
+      ?? add(URLSessionDownloadTask(self, resumeData: resumeData, identifier: nextTaskIdentifier()))
   }
 
   /// The transfers that deliver their data and events on the session's file queue. This queue writes the files of downloads, one at
@@ -125,11 +124,11 @@ extension URLSession {
 
   /// Unregisters a task. Called after the delegate has been notified of the task's completion.
   func remove(_ task: URLSessionTask) {
-    if background != nil { removeBackgroundRecord(of: task) }
+    background?.removeRecord(of: task)
     let isLast = mutableState.withLock { state in
       state.tasks.remove(task) && state.tasks.members.isEmpty && state.life == .invalidating && state.creationCount == 0
     }
-    if let background { backgroundTaskCompleted(task, background) }
+    background?.taskCompleted(task, in: self)
     if isLast { becomeInvalid() }
   }
 

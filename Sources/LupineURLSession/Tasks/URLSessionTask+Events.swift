@@ -11,6 +11,16 @@ extension URLSessionTask {
     ask(challenge) { disposition, credential in answer(challenge.outcome(of: disposition, credential: credential)) }
   }
 
+  /// Passes an authentication challenge to the session's delegate. `answer` receives the delegate's decision.
+  func ask(
+    _ challenge: URLAuthenticationChallenge,
+    answer: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    notifyDelegate(or: { answer(.performDefaultHandling, nil) }) { session, delegate in
+      delegate.urlSession(session, task: self, didReceive: challenge, completionHandler: answer)
+    }
+  }
+
   /// Returns the credential with which the session's delegate would answer the first challenge for a protection space. Returns nil
   /// if it isn't known before the challenge, or if the task itself has a delegate.
   func credential(for space: URLProtectionSpace) -> URLCredential? {
