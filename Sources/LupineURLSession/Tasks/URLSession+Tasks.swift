@@ -57,6 +57,18 @@ extension URLSession {
       ?? add(URLSessionDownloadTask(self, resumeData: resumeData, identifier: nextTaskIdentifier()))
   }
 
+  /// Makes `collector` receive the task's response, and call the completion handler. Returns the task.
+  func collect<Task: URLSessionTask>(_ task: Task, by collector: any TaskCollector) -> Task {
+    task.setCollector(collector)
+    background?.refuseCompletionHandler(of: task)
+    return task
+  }
+
+  /// The session's limit for bodies in memory, or nil if there is none.
+  package var collectedBodyLimit: CollectedBodyLimit? {
+    client.settings.bodyBytesMax.map { CollectedBodyLimit(bytesMax: $0) }
+  }
+
   /// The transfers that deliver their data and events on the session's file queue. This queue writes the files of downloads, one at
   /// a time, so that a slow disk delays only downloads.
   var fileTransfers: ReadyTransfers {
@@ -137,6 +149,18 @@ extension URLSession {
 
   /// The tasks that were resumed and haven't completed, oldest first. Empty if the session has been invalidated.
   var listedTasks: [URLSessionTask] { isValid ? uncompletedTasks.filter(\.isListed) : [] }
+
+  // MARK: Challenges
+
+  /// Passes a challenge to the session's delegate, if no task delegate has a method for it. As in Foundation, the session's method gets
+  /// only the challenges that concern a connection.
+  func ask(
+    _ challenge: URLAuthenticationChallenge,
+    answer: @escaping @Sendable (AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    guard challenge.protectionSpace.isOfConnection, let delegate else { return answer(.performDefaultHandling, nil) }
+    delegate.urlSession(self, didReceive: challenge, completionHandler: answer)
+  }
 
   // MARK: Invalidation
 

@@ -238,7 +238,8 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   private func tellDownloadDelegate(
     _ call: @escaping @Sendable (URLSession, any URLSessionDownloadDelegate) -> Void
   ) {
-    guard let session, let delegate = delegates?.download else { return }
+    // As in Foundation, the delegates of a task with a completion handler get no progress.
+    guard collector == nil, let session, let delegate = delegates?.download else { return }
     session.delivery.perform(.immediate) { call(session, delegate) }
   }
 
@@ -260,7 +261,11 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     switch result {
     case .success(let file):
       willDeliverFile()
-      delegates?.download?.urlSession(session, downloadTask: self, didFinishDownloadingTo: file)
+      if let collector {
+        collector.receive(file)
+      } else {
+        delegates?.download?.urlSession(session, downloadTask: self, didFinishDownloadingTo: file)
+      }
       try? FileManager.default.removeItem(at: file)
     case .failure(let error): failure = error
     }
