@@ -260,8 +260,8 @@ extension URLSessionTask {
     }
   }
 
-  /// Completes a restored task with `complete`, on the delegate queue. Called if no request is sent for the task, because its response
-  /// has already been recorded completely or because the task fails.
+  /// Completes a restored task with `complete`, on the delegate queue. Called if no request is sent for the task, because its
+  /// response has already been recorded completely or because the task fails.
   func endRestored(in session: URLSession, _ complete: @escaping @Sendable () -> Void) {
     mutableState.withLock { state in
       state.state = .running

@@ -260,8 +260,8 @@ final class TaskCache: Sendable {
     }
   }
 
-  /// Returns the response in the form in which the cache stores it when its body is complete, or nil if it won't be stored. `body` is
-  /// the part of the body that has already arrived.
+  /// Returns the response in the form in which the cache stores it when its body is complete, or nil if it won't be stored. `body`
+  /// is the part of the body that has already arrived.
   private func incoming(
     _ head: ResponseHead, _ body: Data = Data(), to sent: SentRequest, from urlRequest: URLRequest,
     _ client: EngineClient, isDecidedLater: Bool

@@ -1,5 +1,5 @@
-// RequestSettings: the settings of one request that have no counterpart in Foundation; and RequestOptions, which has these and others
-// that few requests have.
+// RequestSettings: the settings of one request that have no counterpart in Foundation; and RequestOptions, all settings that few
+// requests have, stored separately so that other requests don't pay for them.
 
 public import LupineEngine
 

@@ -13,8 +13,8 @@ final class TaskOptions: @unchecked Sendable {
   /// The object that receives the response in place of the delegates, and calls the task's completion handler or passes the body to
   /// an asynchronous sequence. Nil if there is none.
   var collector: (any TaskCollector)?
-  /// The delegates that the task calls: `own` or, for the protocols to which it doesn't conform, the session's delegate. Nil if `own`
-  /// is nil.
+  /// The delegates that the task calls: `own` or, for the protocols to which it doesn't conform, the session's delegate. Nil if
+  /// `own` is nil.
   var delegates: URLSession.Delegates?
   var earliestBeginDate: Date?
   var byteCountExpectedToSend = NSURLSessionTransferSizeUnknown
@@ -67,8 +67,8 @@ extension URLSessionTask {
     }
   }
 
-  /// Returns the delegate to call if `delegate` doesn't implement a method: the session's after the task's own. Returns nil if there is
-  /// none.
+  /// Returns the delegate to call if `delegate` doesn't implement a method: the session's after the task's own. Returns nil if there
+  /// is none.
   func delegate(after delegate: any URLSessionTaskDelegate) -> (any URLSessionTaskDelegate)? {
     let (isOwn, session, kept) = mutableState.withLock { state in
       (delegate === state.options?.own, state.session, state.sessionDelegates)

@@ -152,8 +152,8 @@ extension URLSession {
 
   // MARK: Challenges
 
-  /// Passes a challenge to the session's delegate, if no task delegate has a method for it. As in Foundation, the session's method gets
-  /// only the challenges that concern a connection.
+  /// Passes a challenge to the session's delegate, if no task delegate has a method for it. As in Foundation, the session's method
+  /// gets only the challenges that concern a connection.
   func ask(
     _ challenge: URLAuthenticationChallenge,
     answer: @escaping @Sendable (AuthChallengeDisposition, URLCredential?) -> Void
