@@ -21,7 +21,6 @@ final class BackgroundJob: Sendable {
     var request: URLRequest?
     /// Whether to ask the delegate for credentials before the request is sent, because the task's record on disk omits them.
     var needsCredentials = false
-    var hasTimer = false
     /// The number of attempts to send the request that have failed since the task last received a response.
     var failureCount = 0
     /// The error with which the task fails, in place of the error that the network reports. Nil if `fail(_:)` hasn't been called.
@@ -36,19 +35,14 @@ final class BackgroundJob: Sendable {
     /// The response that an earlier process received and recorded, or that it derived from the caller's resume data. Nil if there
     /// is none.
     var response: HTTPURLResponse?
-
-    /// Returns true for the first call, after which the caller must start the timer of the task's time limit. Returns false for all
-    /// later calls.
-    mutating func takeTimer() -> Bool {
-      defer { hasTimer = true }
-      return !hasTimer
-    }
   }
 
   let background: BackgroundSession
   /// The task's record on disk. Nil if the task fails without being sent.
   let record: TransferRecord?
   private let state: Mutex<State>
+  /// Whether the timer of the task's time limit has been started.
+  private let hasTimer = Atomic(false)
 
   /// Creates the background state of a new task, whose record has been written to disk.
   init(_ background: BackgroundSession, _ record: TransferRecord, sending request: URLRequest) {
@@ -215,7 +209,7 @@ final class BackgroundJob: Sendable {
   /// this process or an earlier one. Only the first call starts the timer.
   private func limitTime(of task: any BackgroundTask) {
     let limit = background.timeoutIntervalForResource
-    guard limit > 0, limit.isFinite, let record, state.withLock({ $0.takeTimer() }) else { return }
+    guard limit > 0, limit.isFinite, let record, !hasTimer.exchange(true, ordering: .relaxed) else { return }
     let elapsed = Date().timeIntervalSince1970 - Double(record.progress.startedAt) / 1000
     // If the system clock was set back, the elapsed time is negative, but the limit must not become longer.
     let rest = min(max(0, limit - elapsed), limit)

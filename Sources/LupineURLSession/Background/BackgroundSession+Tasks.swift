@@ -88,12 +88,12 @@ extension BackgroundSession {
     (task as? any BackgroundTask)?.job.refuse(.completionHandler)
   }
 
-  /// Reserves the identifiers of the tasks that earlier processes recorded, so that new tasks get different ones. Then continues
-  /// the recorded tasks, unless the delegate is a `DeferredRestoration`, which continues them later.
+  /// Makes new tasks get greater identifiers than the tasks that earlier processes recorded. Then continues the recorded tasks,
+  /// unless the delegate is a `DeferredRestoration`, which continues them later.
   func prepare(_ session: URLSession) {
     if case .success(let store) = store {
       let greatest = max(store.recovered.last?.id ?? 0, store.damagedIDs.last ?? 0)
-      session.reserveTaskIdentifiers(upTo: Int(greatest))
+      session.taskCount.max(Int(greatest), ordering: .relaxed)
     }
     if !(session.delegate is any DeferredRestoration) { restoreTasks(in: session) }
   }
@@ -101,7 +101,7 @@ extension BackgroundSession {
   /// Creates and continues the tasks that earlier processes recorded. If the records can't be opened, the session becomes invalid.
   /// Only the first call has an effect.
   fileprivate func restoreTasks(in session: URLSession) {
-    guard takeRestoration() else { return }
+    guard !isRestored.exchange(true, ordering: .relaxed) else { return }
     let store: TransferStore
     switch self.store {
     case .failure(let error): return session.invalidate(because: error)
@@ -120,7 +120,8 @@ extension BackgroundSession {
       return session.add(BackgroundDownloadTask(session, nil, job, identifier: Int(id)), isRestored: true)
     }
     let resumed = tasks.filter { $0.record.progress.stage != .created }
-    addRestored(resumed.map(\.task.taskIdentifier) + damaged.map(\.taskIdentifier))
+    let identifiers = resumed.map(\.task.taskIdentifier) + damaged.map(\.taskIdentifier)
+    restored.withLock { $0.formUnion(identifiers) }
     for task in damaged {
       task.restore(failing: .damagedRecord(task.taskIdentifier, in: store.folder), in: session)
     }
@@ -148,9 +149,11 @@ extension BackgroundSession {
   /// registered tasks may become invalid and close its records.
   func removeRecord(of task: URLSessionTask) { (task as? any BackgroundTask)?.job.record?.remove() }
 
-  /// Records that a task has completed. If no other task that earlier processes resumed is left, notifies the session's delegate.
+  /// Records that a task has completed. If no other task that earlier processes resumed is left, notifies the session's delegate,
+  /// unless `sessionSendsLaunchEvents` is false.
   func taskCompleted(_ task: URLSessionTask, in session: URLSession) {
-    guard completed(task.taskIdentifier) else { return }
+    let isLast = restored.withLock { $0.remove(task.taskIdentifier) != nil && $0.isEmpty }
+    guard isLast, options.sendsLaunchEvents else { return }
     session.delivery.perform { session.delegate?.urlSessionDidFinishEvents(forBackgroundURLSession: session) }
   }
 }

@@ -117,9 +117,6 @@ extension URLSession {
   /// Returns a new task identifier, which is unique in the session. The first identifier is 1.
   func nextTaskIdentifier() -> Int { taskCount.add(1, ordering: .relaxed).newValue }
 
-  /// Makes new tasks get identifiers above `number`, because tasks of earlier processes have identifiers up to `number`.
-  func reserveTaskIdentifiers(upTo number: Int) { taskCount.max(number, ordering: .relaxed) }
-
   /// Returns whether the task, which this session has created, is registered and may therefore run. Needs no lock, because no other
   /// session registers the task.
   package func owns(_ task: URLSessionTask) -> Bool { task.registrySlot.isOccupied }

@@ -32,7 +32,8 @@ extension URLSessionTask {
     switch (content, firstRequest?.body) {
     case (.data(let data), _), (nil, .data(let data)): Int64(data.count)
     case (.file, _): NSURLSessionTransferSizeUnknown
-    case (.stream, _), (nil, .stream): firstRequest?.declaredBodyByteCount ?? NSURLSessionTransferSizeUnknown
+    case (.stream, _), (nil, .stream):
+      firstRequest?.declaredByteCount.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown
     case (nil, nil), (nil, .some(.none)): 0
     }
   }
@@ -40,7 +41,7 @@ extension URLSessionTask {
   private func makeStreamedBody(
     of request: URLRequest?, _ stream: @escaping @Sendable (URLSessionTask) async throws -> BodyStream
   ) -> RequestBody {
-    RequestBody(byteCount: request?.declaredBodyByteCount.map(UInt64.init), isReplayable: true) { [weak self] in
+    RequestBody(byteCount: request?.declaredByteCount, isReplayable: true) { [weak self] in
       guard let self else { throw CancellationError() }
       return try await stream(self)
     }
