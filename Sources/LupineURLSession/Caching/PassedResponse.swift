@@ -24,11 +24,11 @@ final class PassedResponse: Sendable {
 
   /// The metadata with which the response will be stored.
   let response: StoredResponse
-  private let request: CacheRequest
-  private let url: URL
-  private let cache: SessionCache
+  let request: CacheRequest
+  let url: URL
+  let cache: SessionCache
   /// The number of invalidations in the cache's log when the request was sent.
-  private let invalidationCount: UInt64
+  let invalidationCount: UInt64
   private let state: Mutex<State>
 
   /// - Parameters:
@@ -81,10 +81,7 @@ final class PassedResponse: Sendable {
 
   /// Returns the response with its complete body, ready to be stored. `lead` notifies the requests that wait for it.
   func complete(_ lead: Lead? = nil, isCollapsible: Bool = false) -> StorableResponse {
-    let body = state.withLock { $0.body }
-    return StorableResponse(
-      response.withBody(byteCount: UInt64(body.count)), HTTPURLResponse(url: url, response), body, to: request, cache,
-      lead, isCollapsible: isCollapsible, invalidationCount: invalidationCount)
+    StorableResponse(self, state.withLock { $0.body }, lead, isCollapsible: isCollapsible)
   }
 }
 
