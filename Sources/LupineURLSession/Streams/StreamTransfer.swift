@@ -158,7 +158,6 @@ final class StreamTransfer: TaskTransfer, StreamSink {
   var bufferedByteCount: Int { guarded.withLock { $0.state.unreadByteCount } }
 
   var response: URLResponse? { nil }
-  var httpResponse: HTTPURLResponse? { nil }
   var receivedByteCount: Int64 { guarded.withLock { $0.receivedByteCount } }
   var sentByteCount: Int64 { guarded.withLock { $0.sentByteCount } }
   var bodyByteCount: UInt64? { nil }
