@@ -269,8 +269,15 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   /// The length of the request's body in bytes: 0 if there is no body, or ``NSURLSessionTransferSizeUnknown`` if the length is
   /// unknown.
   open var countOfBytesExpectedToSend: Int64 {
-    transfer.map { $0.bodyByteCount.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown }
-      ?? bodyByteCountExpected
+    let byteCount: UInt64? =
+      switch (transfer, content, firstRequest?.body) {
+      case (let transfer?, _, _): transfer.bodyByteCount
+      case (nil, .data(let data), _), (nil, nil, .data(let data)): UInt64(data.count)
+      case (nil, .file, _): nil
+      case (nil, .stream, _), (nil, nil, .stream): firstRequest?.declaredByteCount
+      case (nil, nil, nil), (nil, nil, .some(.none)): 0
+      }
+    return byteCount.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown
   }
   /// A text that the program can choose, and that appears in ``description``. Nil by default.
   open var taskDescription: String? {
