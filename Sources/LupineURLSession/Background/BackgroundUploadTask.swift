@@ -116,7 +116,6 @@ extension BackgroundJob {
     guard let record else { return false }
     let status = UInt32(clamping: (response as? HTTPURLResponse)?.statusCode ?? 0)
     if (try? record.mark { ($0.stage, $0.status) = (.answered, status) }) != nil { return true }
-    // Removes the record, so that a later process doesn't send the file again.
     record.remove()
     return false
   }

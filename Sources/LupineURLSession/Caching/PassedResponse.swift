@@ -31,14 +31,7 @@ final class PassedResponse: Sendable {
   let invalidationCount: UInt64
   private let state: Mutex<State>
 
-  /// - Parameters:
-  ///   - response: The metadata with which the response will be stored.
-  ///   - request: The request to which the origin has responded.
-  ///   - url: The URL of the response.
-  ///   - cache: The session's cache, which stores the response.
-  ///   - byteCountMax: The maximum size, in bytes, of a body that is stored.
-  ///   - invalidationCount: The number of invalidations in the cache's log when the request was sent.
-  ///   - prefix: The bytes of the body that are stored already.
+  /// Creates a response whose body begins with `prefix`, and is stored if it has at most `byteCountMax` bytes.
   init(
     _ response: StoredResponse, to request: CacheRequest, at url: URL, _ cache: SessionCache, byteCountMax: Int,
     invalidationCount: UInt64, prefix: Data = Data()

@@ -98,7 +98,6 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     }
   }
 
-  /// The use of the session's cache by this task: the cache can answer the task's requests.
   override var cacheScope: TaskCache.Scope { .requests }
 
   override var delegateDecidesOnCaching: Bool {
