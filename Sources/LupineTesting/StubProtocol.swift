@@ -22,12 +22,10 @@ final class StubProtocol: URLProtocol, WebSocketProtocol, @unchecked Sendable {
       let recorded = try RecordedRequest(task is URLSessionWebSocketTask ? self.request.inWebSocketForm : self.request)
       let request = recorded.withBodyInMemory(self.request)
       let reply = try stubs.answer(recorded)
-      let (seconds, attoseconds) = reply.delay.components
       if reply.delay <= .zero {
         send(reply, to: request, recorded)
       } else {
-        let delay = TimeInterval(seconds) + TimeInterval(attoseconds) / 1e18
-        queue.asyncAfter(deadline: .now() + min(delay, Self.delaySecondsMax)) { [weak self] in
+        queue.asyncAfter(deadline: .after(reply.delay / .seconds(1))) { [weak self] in
           self?.send(reply, to: request, recorded)
         }
       }
@@ -40,9 +38,6 @@ final class StubProtocol: URLProtocol, WebSocketProtocol, @unchecked Sendable {
     isStopped.withLock { $0 = true }
     socket.withLock { $0.take() }?.end()
   }
-
-  /// The maximum delay of a stub's reply, in seconds: 100 years, which the clock can represent.
-  private static let delaySecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
 
   private func send(_ reply: StubReply, to request: URLRequest, _ recorded: RecordedRequest) {
     guard !isStopped.withLock({ $0 }), let client, let url = request.url else { return }

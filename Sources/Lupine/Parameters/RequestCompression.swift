@@ -1,6 +1,7 @@
 // `DeflateRequestCompressor`: compresses the bodies of requests.
 
 public import Foundation
+import LupineEngine
 public import LupineURLSession
 
 /// An adapter that compresses request bodies with the content coding `deflate`, the zlib format (RFC 9110 §8.4.1.2, RFC 1950).
@@ -59,7 +60,7 @@ public struct DeflateRequestCompressor: RequestInterceptor {
       }
     }
     var compressed = request
-    compressed.httpBody = try body.deflated()
+    compressed.httpBody = Data(try ContentEncoder.encode([UInt8](body), as: .deflate))
     compressed.headers.update(.contentEncoding("deflate"))
     return compressed
   }

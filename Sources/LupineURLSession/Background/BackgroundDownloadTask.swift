@@ -83,22 +83,18 @@ final class BackgroundDownloadTask: URLSessionDownloadTask, BackgroundTask, @unc
       setCounts(written: Int64(clamping: byteCount), expected: job.response?.expectedContentLength)
       resume()
     case .deliver:
-      beginRestoredEnd()
       guard let path = job.record?.bodyPath, let progress = job.record?.progress else { return }
       let byteCount = Int64(clamping: progress.byteCount)
       setCounts(written: byteCount, expected: byteCount)
-      session.delivery.perform { self.complete(.success(URL(filePath: path)), in: session) }
-    case .complete:
-      beginRestoredEnd()
-      session.delivery.perform { self.complete(nil) }
+      endRestored(in: session) { self.complete(.success(URL(filePath: path)), in: session) }
+    case .complete: endRestored(in: session) { self.complete(nil) }
     case .answerLost: break
     }
   }
 
   /// Completes the restored task with an error, without sending its request.
   func restore(failing error: URLError, in session: URLSession) {
-    beginRestoredEnd()
-    session.delivery.perform { self.complete(error) }
+    endRestored(in: session) { self.complete(error) }
   }
 }
 

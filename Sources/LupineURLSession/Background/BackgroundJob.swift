@@ -21,7 +21,6 @@ final class BackgroundJob: Sendable {
     var request: URLRequest?
     /// Whether to ask the delegate for credentials before the request is sent, because the task's record on disk omits them.
     var needsCredentials = false
-    var hasTimer = false
     /// The number of attempts to send the request that have failed since the task last received a response.
     var failureCount = 0
     /// The error with which the task fails, in place of the error that the network reports. Nil if `fail(_:)` hasn't been called.
@@ -36,19 +35,14 @@ final class BackgroundJob: Sendable {
     /// The response that an earlier process received and recorded, or that it derived from the caller's resume data. Nil if there
     /// is none.
     var response: HTTPURLResponse?
-
-    /// Returns true for the first call, after which the caller must start the timer of the task's time limit. Returns false for all
-    /// later calls.
-    mutating func takeTimer() -> Bool {
-      defer { hasTimer = true }
-      return !hasTimer
-    }
   }
 
   let background: BackgroundSession
   /// The task's record on disk. Nil if the task fails without being sent.
   let record: TransferRecord?
   private let state: Mutex<State>
+  /// Whether the timer of the task's time limit has been started.
+  private let hasTimer = Atomic(false)
 
   /// Creates the background state of a new task, whose record has been written to disk.
   init(_ background: BackgroundSession, _ record: TransferRecord, sending request: URLRequest) {
@@ -193,7 +187,7 @@ final class BackgroundJob: Sendable {
 
   /// Sends the task's request again after a delay, unless the task completes before then.
   func restart(_ task: any BackgroundTask, after delay: Duration, in session: URLSession) {
-    DispatchQueue.global().asyncAfter(deadline: .now() + delay.seconds) { [weak task] in
+    DispatchQueue.global().asyncAfter(deadline: .after(delay / .seconds(1))) { [weak task] in
       guard let task, task.isListed else { return }
       self.start(task, in: session)
     }
@@ -215,19 +209,16 @@ final class BackgroundJob: Sendable {
   /// this process or an earlier one. Only the first call starts the timer.
   private func limitTime(of task: any BackgroundTask) {
     let limit = background.timeoutIntervalForResource
-    guard limit > 0, limit.isFinite, let record, state.withLock({ $0.takeTimer() }) else { return }
+    guard limit > 0, limit.isFinite, let record, !hasTimer.exchange(true, ordering: .relaxed) else { return }
     let elapsed = Date().timeIntervalSince1970 - Double(record.progress.startedAt) / 1000
     // If the system clock was set back, the elapsed time is negative, but the limit must not become longer.
-    let rest = min(max(0, limit - elapsed), limit, Self.timerSecondsMax)
-    DispatchQueue.global().asyncAfter(deadline: .now() + rest) { [weak task] in
+    let rest = min(max(0, limit - elapsed), limit)
+    DispatchQueue.global().asyncAfter(deadline: .after(rest)) { [weak task] in
       guard let task, task.isListed else { return }
       task.job.fail(.expired(limit, url: task.originalRequest?.url))
       task.cancel()
     }
   }
-
-  /// The maximum delay of the timer, in seconds: 100 years, which `DispatchTime` can represent.
-  private static let timerSecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
 
   // MARK: Resume data of downloads
 
@@ -263,12 +254,13 @@ extension URLSessionTask {
     }
   }
 
-  /// Marks a restored task as running and about to complete. Called if no request is sent for the task, because its response has
-  /// already been recorded completely or because the task fails.
-  func beginRestoredEnd() {
+  /// Completes a restored task with `complete`, on the delegate queue. Called if no request is sent for the task, because its
+  /// response has already been recorded completely or because the task fails.
+  func endRestored(in session: URLSession, _ complete: @escaping @Sendable () -> Void) {
     mutableState.withLock { state in
       state.state = .running
       state.stage = .ending
     }
+    session.delivery.perform(.queued, complete)
   }
 }

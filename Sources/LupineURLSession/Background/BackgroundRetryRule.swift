@@ -35,11 +35,6 @@ struct BackgroundRetryRule: Sendable {
   }
 }
 
-extension Duration {
-  /// The duration as a number of seconds.
-  var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
-}
-
 extension ProxyError {
   /// Whether another attempt to connect through the proxy may succeed after this error. False if the proxy's settings are wrong, or
   /// if the proxy has refused this client or the destination.

@@ -13,9 +13,9 @@ final class BackgroundSession: Sendable {
   /// The store of the tasks' records on disk, or the error if the store couldn't be opened.
   let store: Result<TransferStore, URLError>
   /// Whether this process has recreated the unfinished tasks of earlier processes.
-  private let isRestored = Atomic(false)
+  let isRestored = Atomic(false)
   /// The identifiers of those tasks that an earlier process resumed and that haven't completed yet.
-  private let restored = Mutex<Set<Int>>([])
+  let restored = Mutex<Set<Int>>([])
 
   /// Opens the records of the background session's tasks, which may block the thread on disk I/O. Returns nil if `settings` don't
   /// belong to a background session.
@@ -37,21 +37,6 @@ final class BackgroundSession: Sendable {
 
   var retryRule: BackgroundRetryRule {
     BackgroundRetryRule(delayMin: options.settings.retryDelayMin, delayMax: options.settings.retryDelayMax)
-  }
-
-  // MARK: Tasks of earlier processes
-
-  /// Returns true for the first call, after which the caller must restore the tasks of earlier processes. Returns false for all
-  /// later calls.
-  func takeRestoration() -> Bool { !isRestored.exchange(true, ordering: .relaxed) }
-
-  func addRestored(_ identifiers: [Int]) { restored.withLock { $0.formUnion(identifiers) } }
-
-  /// Records that a task has completed. Returns true if no other task that earlier processes resumed is left, so that the session
-  /// must notify its delegate. Always returns false if `sessionSendsLaunchEvents` is false.
-  func completed(_ identifier: Int) -> Bool {
-    let isLast = restored.withLock { $0.remove(identifier) != nil && $0.isEmpty }
-    return isLast && options.sendsLaunchEvents
   }
 
   /// Closes the store of the tasks' records, so that another session with the same identifier can open it.

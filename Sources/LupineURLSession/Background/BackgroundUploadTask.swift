@@ -88,13 +88,10 @@ final class BackgroundUploadTask: URLSessionUploadTask, BackgroundTask, @uncheck
     switch recovery {
     case .wait: break
     case .start, .resume: resume()
-    case .deliver, .complete:
-      beginRestoredEnd()
-      session.delivery.perform { self.deliverRecordedResponse(in: session) }
+    case .deliver, .complete: endRestored(in: session) { self.deliverRecordedResponse(in: session) }
     case .answerLost:
-      beginRestoredEnd()
       let error = URLError.answerLost(job.record?.progress.status ?? 0, url: originalRequest?.url)
-      session.delivery.perform { self.complete(error) }
+      endRestored(in: session) { self.complete(error) }
     }
   }
 
@@ -119,7 +116,6 @@ extension BackgroundJob {
     guard let record else { return false }
     let status = UInt32(clamping: (response as? HTTPURLResponse)?.statusCode ?? 0)
     if (try? record.mark { ($0.stage, $0.status) = (.answered, status) }) != nil { return true }
-    // Removes the record, so that a later process doesn't send the file again.
     record.remove()
     return false
   }

@@ -83,13 +83,9 @@ extension URLError {
 }
 
 extension URLRequest {
-  /// The body's length in bytes according to the request's Content-Length field, which the task's progress reports as its total.
-  /// Nil if the field is missing or malformed.
-  var declaredBodyByteCount: Int64? { declaredByteCount.map { Int64(clamping: $0) } }
-
   /// The body's length in bytes according to the request's Content-Length field. Nil if the field is missing or malformed.
   // Content-Length = 1*DIGIT (RFC 9110 §8.6), without a sign, which UInt64 would accept.
-  fileprivate var declaredByteCount: UInt64? {
+  var declaredByteCount: UInt64? {
     guard let length = fields.first("Content-Length"), length.utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else {
       return nil
     }

@@ -96,22 +96,21 @@ extension CacheExchange.State {
   /// Until the handle is stored, no other thread pauses or resumes the engine's exchange. Therefore, the engine gets these commands
   /// in the task's order, even if the task is resumed during a step. Returns nil if the attempt has already ended.
   mutating func keep(_ handle: ExchangeHandle, of attempt: Int, isPaused: Bool) -> KeepStep? {
-    guard case .forwarding(var network) = phase, network.attempt == attempt else { return nil }
+    guard var network, network.attempt == attempt else { return nil }
     if case .receiving = network.use, self.isPaused != isPaused { return .setPaused(self.isPaused) }
     network.handle = handle
-    phase = .forwarding(network)
+    self.network = network
     return .stored(network)
   }
 
   /// Stops storing the response that is being received. If `isWanted` is false, the rest of the response's body is also discarded.
   mutating func stopStoring(isWanted: Bool) -> StoppedStoring {
-    guard case .forwarding(var network) = phase else { return StoppedStoring(lead: nil, handle: nil) }
-    network.passing?.stored = nil
+    guard let network else { return StoppedStoring(lead: nil, handle: nil) }
+    self.network?.passing?.stored = nil
     if !isWanted {
-      network.stop(.discarded)
+      self.network?.stop(.discarded)
       machine.discardBody()
     }
-    phase = .forwarding(network)
     // If a stored response will be served instead, that response can still answer the waiting requests.
     let ended = network.passing == nil ? Lead?.none : lead.take()
     return StoppedStoring(lead: ended, handle: isWanted ? nil : network.handle)
@@ -122,7 +121,7 @@ extension CacheExchange {
   func receive(head: ResponseHead) -> BodyDisposition {
     let request = cache.received(request)
     let received = state.withLock { state -> (CacheMachine.Reception, NetworkExchange, [FoundResponse])? in
-      guard case .forwarding(let network) = state.phase,
+      guard let network = state.network,
         let reception = state.machine.received(status: head.status, head.fields, to: request, now: stores.now)
       else { return nil }
       return (reception, network, state.found)
@@ -204,23 +203,19 @@ extension CacheExchange {
   /// Ends a response whose stored beginning or rest is wrong with an error. The receiver gets the error when the engine has
   /// canceled the request.
   func interrupt() {
-    let handle = state.withLock { state -> ExchangeHandle? in
-      guard case .forwarding(var network) = state.phase else { return nil }
-      network.passing = nil
-      network.stop(.interrupted)
-      state.phase = .forwarding(network)
-      return network.handle
+    let handle = state.withLock { state in
+      state.network?.passing = nil
+      state.network?.stop(.interrupted)
+      return state.network?.handle
     }
     handle?.cancel()
   }
 
   private func set(_ passing: NetworkExchange.Passing) {
     state.withLock { state in
-      guard case .forwarding(var network) = state.phase else { return }
-      network.passing = passing
+      state.network?.passing = passing
       // The receiver may have discarded the body in the meantime.
-      if case .discarded = network.use { network.passing?.stored = nil }
-      state.phase = .forwarding(network)
+      if case .discarded? = state.network?.use { state.network?.passing?.stored = nil }
     }
   }
 
@@ -239,7 +234,7 @@ extension CacheExchange {
   func receive(body bytes: borrowing Span<UInt8>) {
     let byteCount = bytes.count
     let (passing, isExpected) = state.withLock { state -> (NetworkExchange.Passing?, Bool) in
-      guard case .forwarding(let network) = state.phase else { return (nil, true) }
+      guard let network = state.network else { return (nil, true) }
       return (network.passing, state.machine.received(byteCount: byteCount))
     }
     guard let passing else { return }
@@ -258,9 +253,8 @@ extension CacheExchange {
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
     let network = state.withLock { state -> NetworkExchange? in
-      guard case .forwarding(let network) = state.phase else { return nil }
-      state.phase = .deciding
-      return network
+      defer { if state.network != nil { state.phase = .deciding } }
+      return state.network
     }
     guard let network else { return }
     var outcome = FlightTable<CacheExchange>.Outcome.failed
@@ -303,11 +297,7 @@ extension CacheExchange {
       // The delegate isn't asked about this response. Therefore its decision about the stored response that this one replaces still
       // applies.
       let proposed = storable.proposed
-      let inherited = network.validated?.content.map {
-        CachedURLResponse(
-          response: proposed.response, data: proposed.data, userInfo: $0.userInfo, storagePolicy: $0.storagePolicy)
-      }
-      storable.store(inherited ?? proposed)
+      storable.store(network.validated?.content?.with(response: proposed.response, data: proposed.data) ?? proposed)
     }
   }
 

@@ -88,10 +88,8 @@ extension CacheExchange {
     guard isOpen else { return }
     let disposition = receiver?.receive(served: head) ?? .discard
     state.withLock { state in
-      guard case .serving(var served) = state.phase else { return }
-      served.isBusy = false
-      if case .discard = disposition { served.body = .data(Data()) }
-      state.phase = .serving(served)
+      state.served?.isBusy = false
+      if case .discard = disposition { state.served?.body = .data(Data()) }
     }
     advance()
   }
@@ -129,10 +127,9 @@ extension CacheExchange {
   private func nextStep(_ state: inout State) -> Step? {
     guard var served = state.served, !served.isBusy else { return nil }
     if case .data(let data) = served.body, data.isEmpty {
-      if case .forwarding(var network) = state.phase {
-        let handle = network.extendWindow(by: state.window)
-        network.beginning = nil
-        state.phase = .forwarding(network)
+      if state.network != nil {
+        let handle = state.network?.extendWindow(by: state.window)
+        state.network?.beginning = nil
         return .receiveRest(handle, window: state.window)
       }
       state.phase = .ended

@@ -44,23 +44,17 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
       return machine.forwarding?.completed.map { found[$0].body }
     }
 
+    /// The attempt to send the request that is in progress. Nil if there is none.
+    var network: NetworkExchange? {
+      get { if case .forwarding(let network) = phase { network } else { nil } }
+      set { if case .forwarding = phase, let newValue { phase = .forwarding(newValue) } }
+    }
+
     /// The stored body that is being delivered: all of a response's, or the beginning of one whose rest the origin sends.
     var served: ServedBody? {
-      get {
-        switch phase {
-        case .serving(let served): served
-        case .forwarding(let network): network.beginning
-        case .deciding, .ended: nil
-        }
-      }
+      get { if case .serving(let served) = phase { served } else { network?.beginning } }
       set {
-        switch phase {
-        case .serving: if let newValue { phase = .serving(newValue) }
-        case .forwarding(var network):
-          network.beginning = newValue
-          phase = .forwarding(network)
-        case .deciding, .ended: break
-        }
+        if case .serving = phase, let newValue { phase = .serving(newValue) } else { network?.beginning = newValue }
       }
     }
 
@@ -186,8 +180,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
 
   /// Stops waiting for the response to another request after a time limit.
   func limitWait(_ limit: Duration) {
-    let (seconds, attoseconds) = limit.components
-    setDeadline(.nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000))) { exchange in
+    setDeadline(limit) { exchange in
       if exchange.cache.leave(exchange) { exchange.endWaiting() }
     } unless: {
       // The wait has ended in the meantime.
@@ -197,7 +190,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
 
   /// Calls `passed` after a time limit, unless the step that it limits has ended before, or `hasEnded` returns true now.
   private func setDeadline(
-    _ limit: DispatchTimeInterval, _ passed: @escaping @Sendable (CacheExchange) -> Void,
+    _ limit: Duration, _ passed: @escaping @Sendable (CacheExchange) -> Void,
     unless hasEnded: (State) -> Bool = { _ in false }
   ) {
     let deadline = Deadline(after: limit) { [weak self] in
@@ -276,9 +269,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
       case .deciding, .serving:
         state.phase = .ended
         return .end(state.lead.take())
-      case .forwarding(var network):
-        network.stop(.canceled)
-        state.phase = .forwarding(network)
+      case .forwarding(let network):
+        state.network?.stop(.canceled)
         return .cancel(network.handle)
       case .ended: return .none
       }
@@ -297,8 +289,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   func setPaused(_ isPaused: Bool) {
     let (handle, lead) = state.withLock { state -> (ExchangeHandle?, Lead?) in
       state.isPaused = isPaused
-      guard case .forwarding(let network) = state.phase else { return (nil, nil) }
-      return (network.handle, state.lead)
+      return state.network.map { ($0.handle, state.lead) } ?? (nil, nil)
     }
     // A pause may last indefinitely, so the requests that wait for this response stop waiting.
     if isPaused { lead?.end(.failed) }
@@ -313,15 +304,13 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     let command = state.withLock { state -> Command in
       switch state.phase {
       case .deciding, .ended: return .none
-      case .forwarding(var network):
-        guard readsUnwantedBodies, network.continuesUnwanted() else {
+      case .forwarding(let network):
+        guard readsUnwantedBodies, state.network?.continuesUnwanted() == true else {
           return .stop(state.stopStoring(isWanted: false))
         }
-        state.phase = .forwarding(network)
         return .limitTime(attempt: network.attempt)
-      case .serving(var served):
-        served.body = .data(Data())
-        state.phase = .serving(served)
+      case .serving:
+        state.served?.body = .data(Data())
         return .none
       }
     }
@@ -338,8 +327,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   /// the number of the attempt to which the redirect responded.
   private func stopReading(_ attempt: Int) {
     let stopped = state.withLock { state -> StoppedStoring? in
-      guard case .forwarding(let network) = state.phase, network.attempt == attempt else { return nil }
-      return state.stopStoring(isWanted: false)
+      state.network?.attempt == attempt ? state.stopStoring(isWanted: false) : nil
     }
     stopped?.complete()
   }
@@ -348,10 +336,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     let handle = state.withLock { state -> ExchangeHandle? in
       if state.window != .max { state.window += byteCount }
       // The origin's body has no window before the stored beginning has been delivered.
-      guard case .forwarding(var network) = state.phase, network.beginning == nil else { return nil }
-      let handle = network.extendWindow(by: byteCount)
-      state.phase = .forwarding(network)
-      return handle
+      return state.network?.beginning == nil ? state.network?.extendWindow(by: byteCount) : nil
     }
     handle?.extendWindow(by: byteCount)
     advance()

@@ -247,9 +247,7 @@ final class CacheStores: Sendable {
   func load(_ file: RecordReader, of key: CacheKey, for url: URL) -> CachedURLResponse? {
     guard let data = contents(of: file) else { return nil }
     let stored = file.response
-    let head = HTTPURLResponse(
-      url: url, statusCode: stored.status, fields: stored.fields, isContentDecoded: stored.bodyForm == .decoded)
-    let cached = CachedURLResponse(response: head, data: data)
+    let cached = CachedURLResponse(response: HTTPURLResponse(url: url, stored), data: data)
     memory.restore(
       MemoryStore.Record(response: stored, content: cached), for: key, unless: { $0.isVersion(of: stored) })
     return cached
@@ -448,14 +446,7 @@ extension StoredResponse {
 extension MemoryStore.Record {
   /// Returns a copy of this record with the metadata, status code and fields of `response`. The body stays the same.
   fileprivate func with(_ response: StoredResponse) -> Self {
-    let old = content.response
-    let head = old.url.map { url in
-      HTTPURLResponse(
-        url: url, statusCode: response.status, fields: response.fields, isContentDecoded: response.bodyForm == .decoded)
-    }
-    return Self(
-      response: response,
-      content: CachedURLResponse(
-        response: head ?? old, data: content.data, userInfo: content.userInfo, storagePolicy: content.storagePolicy))
+    let head = content.response.url.map { HTTPURLResponse(url: $0, response) }
+    return Self(response: response, content: content.with(response: head))
   }
 }

@@ -24,21 +24,14 @@ final class PassedResponse: Sendable {
 
   /// The metadata with which the response will be stored.
   let response: StoredResponse
-  private let request: CacheRequest
-  private let url: URL
-  private let cache: SessionCache
+  let request: CacheRequest
+  let url: URL
+  let cache: SessionCache
   /// The number of invalidations in the cache's log when the request was sent.
-  private let invalidationCount: UInt64
+  let invalidationCount: UInt64
   private let state: Mutex<State>
 
-  /// - Parameters:
-  ///   - response: The metadata with which the response will be stored.
-  ///   - request: The request to which the origin has responded.
-  ///   - url: The URL of the response.
-  ///   - cache: The session's cache, which stores the response.
-  ///   - byteCountMax: The maximum size, in bytes, of a body that is stored.
-  ///   - invalidationCount: The number of invalidations in the cache's log when the request was sent.
-  ///   - prefix: The bytes of the body that are stored already.
+  /// Creates a response whose body begins with `prefix`, and is stored if it has at most `byteCountMax` bytes.
   init(
     _ response: StoredResponse, to request: CacheRequest, at url: URL, _ cache: SessionCache, byteCountMax: Int,
     invalidationCount: UInt64, prefix: Data = Data()
@@ -81,10 +74,7 @@ final class PassedResponse: Sendable {
 
   /// Returns the response with its complete body, ready to be stored. `lead` notifies the requests that wait for it.
   func complete(_ lead: Lead? = nil, isCollapsible: Bool = false) -> StorableResponse {
-    let body = state.withLock { $0.body }
-    return StorableResponse(
-      response.withBody(byteCount: UInt64(body.count)), HTTPURLResponse(url: url, response), body, to: request, cache,
-      lead, isCollapsible: isCollapsible, invalidationCount: invalidationCount)
+    StorableResponse(self, state.withLock { $0.body }, lead, isCollapsible: isCollapsible)
   }
 }
 

@@ -8,28 +8,24 @@ import LupineEngine
 final class StorableResponse: Sendable {
   /// The response that the session proposes to the task's delegate for storing. Its body is decoded (from gzip, for example).
   let proposed: CachedURLResponse
+  private let passed: PassedResponse
   private let head: HTTPURLResponse
   private let response: StoredResponse
-  private let request: CacheRequest
-  private let cache: SessionCache
   private let lead: Lead?
   private let isCollapsible: Bool
-  /// The number of invalidations in the cache's log when the request was sent.
-  private let invalidationCount: UInt64
 
-  init(
-    _ response: StoredResponse, _ head: HTTPURLResponse, _ body: Data, to request: CacheRequest, _ cache: SessionCache,
-    _ lead: Lead?, isCollapsible: Bool, invalidationCount: UInt64
-  ) {
-    self.response = response
-    self.head = head
-    self.request = request
-    self.cache = cache
+  /// Creates the response that was passed on, with its complete body. `lead` notifies the requests that wait for it.
+  init(_ passed: PassedResponse, _ body: Data, _ lead: Lead?, isCollapsible: Bool) {
+    self.passed = passed
+    response = passed.response.withBody(byteCount: UInt64(body.count))
+    head = HTTPURLResponse(url: passed.url, response)
     self.lead = lead
     self.isCollapsible = isCollapsible
-    self.invalidationCount = invalidationCount
     proposed = CachedURLResponse(response: head, data: body)
   }
+
+  private var request: CacheRequest { passed.request }
+  private var cache: SessionCache { passed.cache }
 
   /// Whether the response is a redirect (a status code of 300 to 399).
   var isRedirect: Bool { response.isRedirect }
@@ -51,11 +47,7 @@ final class StorableResponse: Sendable {
   /// Stores `chosen`, the response that the delegate returned in place of `proposed`, because the program has decided so. The
   /// response's object in `proposed` isn't this object's, but has the same head.
   func store(_ chosen: CachedURLResponse, proposedAs proposed: CachedURLResponse) {
-    let isHead = chosen.response === proposed.response
-    store(
-      CachedURLResponse(
-        response: isHead ? head : chosen.response, data: chosen.data, userInfo: chosen.userInfo,
-        storagePolicy: chosen.storagePolicy), isDecided: true)
+    store(chosen.response === proposed.response ? chosen.with(response: head) : chosen, isDecided: true)
   }
 
   /// Removes the older response that this one would have replaced. Called if the program's decision prevents storing this one.
@@ -77,15 +69,13 @@ final class StorableResponse: Sendable {
       bodyForm: isDecoded ? .decoded : .received)
     guard case .store(let stored) = decision else { return refuse() }
     let new = stored.withBody(byteCount: UInt64(chosen.data.count))
-    let content = CachedURLResponse(
-      response: changed.url.map { HTTPURLResponse(url: $0, new) } ?? changed, data: chosen.data,
-      userInfo: chosen.userInfo, storagePolicy: chosen.storagePolicy)
+    let content = chosen.with(response: changed.url.map { HTTPURLResponse(url: $0, new) })
     store(content, as: new, isDecided: isDecided)
   }
 
   /// Whether an unsafe request for the URI has succeeded since this response was requested, so that the response may be outdated.
   private var isInvalidated: Bool {
-    cache.stores.invalidations.mayContain(request.uri.cacheKey, after: invalidationCount)
+    cache.stores.invalidations.mayContain(request.uri.cacheKey, after: passed.invalidationCount)
   }
 
   private func store(_ content: CachedURLResponse, as stored: StoredResponse, isDecided: Bool) {

@@ -252,25 +252,29 @@ final class TaskCache: Sendable {
     let isNeeded =
       isReusable || collectsForDecision || sent.acceptsAnyAge
       || stores.mayHaveResponses(of: sent.request.uri.cacheKey)
-    let incoming = isNeeded ? incoming(head, to: sent, from: urlRequest(), client) : nil
+    let incoming =
+      isNeeded ? incoming(head, to: sent, from: urlRequest(), client, isDecidedLater: collectsForDecision) : nil
     state.withLock { state in
       state.incoming = incoming
       state.sent?.isUndecided = incoming == nil
     }
   }
 
+  /// Returns the response in the form in which the cache stores it when its body is complete, or nil if it won't be stored. `body`
+  /// is the part of the body that has already arrived.
   private func incoming(
-    _ head: ResponseHead, to sent: SentRequest, from urlRequest: URLRequest, _ client: EngineClient
+    _ head: ResponseHead, _ body: Data = Data(), to sent: SentRequest, from urlRequest: URLRequest,
+    _ client: EngineClient, isDecidedLater: Bool
   ) -> PassedResponse? {
     guard let url = urlRequest.url else { return nil }
     let request = cacheRequest(sent.request, sent.policy, sent.digest, from: urlRequest, client)
     let response = session.responseToStore(
       head, to: request, ExchangeTimes(request: sent.time, response: stores.now), isWanted: true,
-      isDecidedLater: collectsForDecision, byteCountMax: storedBytesMax)
+      isDecidedLater: isDecidedLater, byteCountMax: storedBytesMax)
     return response.map { response in
       PassedResponse(
-        response, to: request, at: url, session, byteCountMax: storedBytesMax, invalidationCount: sent.invalidationCount
-      )
+        response, to: request, at: url, session, byteCountMax: storedBytesMax,
+        invalidationCount: sent.invalidationCount, prefix: body)
     }
   }
 
@@ -328,21 +332,12 @@ final class TaskCache: Sendable {
   func undecided(
     _ head: HTTPURLResponse, _ body: Data, of urlRequest: URLRequest, _ client: EngineClient
   ) -> StorableResponse? {
-    guard let sent = state.withLock({ $0.sent.take() }), sent.isUndecided, let url = urlRequest.url,
-      body.count <= storedBytesMax
-    else { return nil }
-    let request = cacheRequest(sent.request, sent.policy, sent.digest, from: urlRequest, client)
+    guard let sent = state.withLock({ $0.sent.take() }), sent.isUndecided, body.count <= storedBytesMax else {
+      return nil
+    }
     let head = ResponseHead(
       status: head.statusCode, fields: head.fields, isContentDecoded: head.isContentDecoded)
-    let response = session.responseToStore(
-      head, to: request, ExchangeTimes(request: sent.time, response: stores.now), isWanted: true, isDecidedLater: true,
-      byteCountMax: storedBytesMax)
-    return response.map { response in
-      StorableResponse(
-        response.withBody(byteCount: UInt64(body.count)), HTTPURLResponse(url: url, response), body, to: request,
-        session,
-        nil, isCollapsible: false, invalidationCount: sent.invalidationCount)
-    }
+    return incoming(head, body, to: sent, from: urlRequest, client, isDecidedLater: true)?.complete()
   }
 }
 

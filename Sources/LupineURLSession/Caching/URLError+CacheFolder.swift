@@ -18,11 +18,7 @@ extension URLError {
       ? "Another user owns or can change it or a folder above it: remove that permission, or choose another directory."
       : "Choose a directory that this user can create and write to."
     let text = "The cache can't use the folder \(folder), and stores responses in memory only (\(error)). \(remedy)"
-    self.init(
-      .cannotOpenFile,
-      userInfo: [
-        NSLocalizedDescriptionKey: text, NSFilePathErrorKey: folder, NSUnderlyingErrorKey: error.posixError,
-      ])
+    self.init(.cannotOpenFile, text, path: folder, underlying: error.posixError)
   }
 
   /// Writes the error's text as one line to standard error.

@@ -30,7 +30,7 @@ extension URLSession {
     task.windowBytes = client.windowBytes
     let channel = ByteChannel()
     let head = Awaited<Result<URLResponse, any Error>>(delivery.resumptions)
-    task.setCollector(ByteFeeder(channel) { head.fill($0) }, session: self)
+    task.setCollector(ByteFeeder(channel) { head.fill($0) })
     assign(delegate, to: task)
     let response = try await head.value(of: task).get()
     return (AsyncBytes(source: AsyncBytes.Source(channel: channel, task: task)), response)

@@ -1,4 +1,4 @@
-// ByteChannel: passes a response's bytes from a task's delegate to the caller that iterates over them.
+// ByteChannel: passes a response's bytes from a task to the caller that iterates over them.
 
 import Foundation
 import Synchronization
@@ -68,14 +68,14 @@ final class ByteChannel: Sendable {
   }
 }
 
-/// The delegate of a task that an async method awaits. Passes the response's head to a function, and the parts of the body to a
+/// The collector of a task that an async method awaits. Passes the response's head to a function, and the parts of the body to a
 /// channel.
-final class ByteFeeder: NSObject, URLSessionDataDelegate, SelectiveDataDelegate, Sendable {
+final class ByteFeeder: TaskCollector {
   private let channel: ByteChannel
   private let head: Mutex<(@Sendable (Result<URLResponse, any Error>) -> Void)?>
 
   /// - Parameters:
-  ///   - channel: The queue to which the delegate adds the parts of the body.
+  ///   - channel: The queue to which the collector adds the parts of the body.
   ///   - head: A function that is called once: with the response's head, or with the task's error if the task fails before the head
   ///     arrives.
   init(_ channel: ByteChannel, _ head: @escaping @Sendable (Result<URLResponse, any Error>) -> Void) {
@@ -83,25 +83,19 @@ final class ByteFeeder: NSObject, URLSessionDataDelegate, SelectiveDataDelegate,
     self.head = Mutex(head)
   }
 
-  func needsResponse(of task: URLSessionDataTask) -> Bool { true }
+  var decidesOnResponse: Bool { true }
 
-  func needsCachingDecision(for task: URLSessionDataTask) -> Bool { false }
-
-  func keptBody(of task: URLSessionDataTask) -> Data? { nil }
-
-  func urlSession(drain task: URLSessionDataTask, completion: @escaping @Sendable () -> Void) { completion() }
-
-  func urlSession(
-    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-  ) {
+  func accepts(_ response: URLResponse, to request: @autoclosure () -> URLRequest?) -> Bool {
     answer(.success(response))
-    completionHandler(.allow)
+    return true
   }
 
-  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) { channel.add(data) }
+  func receive(_ data: Data, from request: @autoclosure () -> URLRequest?) -> Bool {
+    channel.add(data)
+    return true
+  }
 
-  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+  func complete(_ response: URLResponse?, _ error: (any Error)?) {
     answer(.failure(error ?? URLError(.badServerResponse)))
     channel.end(error)
   }

@@ -66,7 +66,9 @@ extension URLSession {
   public nonisolated(nonsending) func download(
     for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (URL, URLResponse) {
-    try await value(delegate) { self.collectFile(of: self.downloadTask(with: request), keepsFile: true, $0) }
+    try await value(delegate) {
+      self.collect(self.downloadTask(with: request), by: DownloadCollector(keepsFile: true, $0))
+    }
   }
 
   /// Downloads the resource at a URL to a temporary file. See ``download(for:delegate:)``.
@@ -82,7 +84,7 @@ extension URLSession {
     resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (URL, URLResponse) {
     try await value(delegate) {
-      self.collectFile(of: self.downloadTask(withResumeData: resumeData), keepsFile: true, $0)
+      self.collect(self.downloadTask(withResumeData: resumeData), by: DownloadCollector(keepsFile: true, $0))
     }
   }
 

@@ -95,7 +95,6 @@ final class LocalTransfer: TaskTransfer {
   }
 
   var response: URLResponse? { state.withLock { $0.delivered.response } }
-  var httpResponse: HTTPURLResponse? { nil }
   var receivedByteCount: Int64 { state.withLock { $0.delivered.receivedByteCount } }
   var sentByteCount: Int64 { 0 }
   var bodyByteCount: UInt64? { 0 }

@@ -40,6 +40,12 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
     super.init()
   }
 
+  /// Returns a cached response with this one's `userInfo` and storage policy, but with another head or body.
+  final func with(response: URLResponse? = nil, data: Data? = nil) -> CachedURLResponse {
+    CachedURLResponse(
+      response: response ?? self.response, data: data ?? self.data, userInfo: userInfo, storagePolicy: storagePolicy)
+  }
+
   /// Returns this object itself, because cached responses are immutable.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 

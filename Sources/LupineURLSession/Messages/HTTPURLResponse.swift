@@ -144,7 +144,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   /// If the session decodes the body's content coding, the length is unknown, because `Content-Length` counts the bytes before
   /// decoding.
   open override var expectedContentLength: Int64 {
-    guard !isContentDecoded, isIdentity("Transfer-Encoding"),
+    guard !isContentDecoded, (value(forHTTPHeaderField: "Transfer-Encoding") ?? "identity").lowercased() == "identity",
       let length = value(forHTTPHeaderField: "Content-Length"),
       // Int64 would also accept a sign, but Content-Length = 1*DIGIT (RFC 9110 §8.6).
       length.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
@@ -167,10 +167,6 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
   private var contentType: ParameterizedValue? {
     last("Content-Type").map(ParameterizedValue.init)
-  }
-
-  private func isIdentity(_ field: String) -> Bool {
-    value(forHTTPHeaderField: field).map { $0.lowercased() == "identity" } ?? true
   }
 
   /// Returns the value of the last field line with this name, or nil if there is none. Used for a field that may occur only once,

@@ -155,10 +155,7 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {
   /// The body as a stream. See ``URLRequest/httpBodyStream``.
   open override var httpBodyStream: InputStream? {
     get { value.httpBodyStream }
-    set {
-      let request = value.replacing(stream: newValue)
-      change { $0 = request }
-    }
+    set { change { $0.httpBodyStream = newValue } }
   }
   /// Whether the session adds cookies to the request and stores the response's cookies. See ``URLRequest/httpShouldHandleCookies``.
   open override var httpShouldHandleCookies: Bool {
@@ -241,11 +238,5 @@ extension URLRequest: ReferenceConvertible, _ObjectiveCBridgeable {
   public static func _unconditionallyBridgeFromObjectiveC(_ source: NSURLRequest?) -> URLRequest {
     guard let source else { preconditionFailure("nil can't be bridged to a URLRequest") }
     return source.value
-  }
-
-  fileprivate func replacing(stream: InputStream?) -> URLRequest {
-    var request = self
-    request.httpBodyStream = stream
-    return request
   }
 }

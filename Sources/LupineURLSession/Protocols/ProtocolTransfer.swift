@@ -189,7 +189,6 @@ final class ProtocolTransfer: TaskTransfer {
     let (successor, response) = state.withLock { ($0.successor, $0.delivered.response) }
     return successor?.response ?? response
   }
-  var httpResponse: HTTPURLResponse? { response as? HTTPURLResponse }
   var receivedByteCount: Int64 {
     let (successor, count) = state.withLock { ($0.successor, $0.delivered.receivedByteCount) }
     return successor?.receivedByteCount ?? count

@@ -125,7 +125,7 @@ open class URLProtocol: NSObject {
   /// The classes that were passed to `registerClass(_:)`, in the order of their registration.
   private static let registered = Mutex<[URLProtocol.Type]>([])
   /// Whether `registered` contains classes. Read without the lock at the start of each task.
-  private static let hasRegistered = Atomic(false)
+  static let hasRegistered = Atomic(false)
 
   /// Registers a class that may answer the requests of all sessions. Sessions ask this class before the classes that were
   /// registered earlier. Returns false, without effect, if `protocolClass` isn't a subclass of `URLProtocol`.
@@ -147,9 +147,6 @@ open class URLProtocol: NSObject {
       hasRegistered.store(!types.isEmpty, ordering: .relaxed)
     }
   }
-
-  /// Whether at least one class is registered.
-  static var hasRegisteredClass: Bool { hasRegistered.load(ordering: .relaxed) }
 
   /// Returns the class that answers the task's request. Returns nil if no class does, so that the request is sent over the network.
   static func answering(_ task: URLSessionTask, among types: [URLProtocol.Type]) -> URLProtocol.Type? {

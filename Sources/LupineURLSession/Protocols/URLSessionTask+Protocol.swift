@@ -58,8 +58,9 @@ extension URLSessionTask {
   /// Returns the URLProtocol classes of the session's configuration. Returns nil if neither the configuration contains a class nor
   /// one is registered, so that no class can answer a request.
   private func protocolTypes(of session: URLSession) -> [URLProtocol.Type]? {
-    guard !session.client.settings.protocolClasses.isEmpty || URLProtocol.hasRegisteredClass else { return nil }
-    return session.client.settings.protocolClasses.compactMap { $0 as? URLProtocol.Type }
+    let classes = session.client.settings.protocolClasses
+    guard !classes.isEmpty || URLProtocol.hasRegistered.load(ordering: .relaxed) else { return nil }
+    return classes.compactMap { $0 as? URLProtocol.Type }
   }
 
   /// Returns whether the session's delegate has replaced the task's body in the request that follows a redirect.
@@ -111,14 +112,4 @@ extension URLSessionTask {
 
   /// The session's rule for redirects. It applies to redirects from URL protocols as to those from servers.
   var redirectRule: RedirectRule { session?.client.redirectRule ?? RedirectRule() }
-
-  /// Passes an authentication challenge to the session's delegate. `answer` receives the delegate's decision.
-  func ask(
-    _ challenge: URLAuthenticationChallenge,
-    answer: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-  ) {
-    notifyDelegate(or: { answer(.performDefaultHandling, nil) }) { session, delegate in
-      delegate.urlSession(session, task: self, didReceive: challenge, completionHandler: answer)
-    }
-  }
 }

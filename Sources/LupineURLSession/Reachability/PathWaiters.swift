@@ -110,11 +110,11 @@ package final class PathWaiters: Sendable {
   }
 
   fileprivate func remove(_ id: PathWaitList.ID) {
-    release(
-      state.withLock { state in
-        state.list.remove(id)
-        return Self.takeUnneededWatch(&state)
-      })
+    // The watch is released outside the lock.
+    _ = state.withLock { state in
+      state.list.remove(id)
+      return Self.takeUnneededWatch(&state)
+    }
   }
 
   private func networkChanged(_ network: NetworkState?, _ count: Int) {
@@ -141,18 +141,16 @@ package final class PathWaiters: Sendable {
       return next
     }
     guard let time else { return }
-    let (seconds, attoseconds) = (time - .now).components
-    let delay = DispatchTimeInterval.nanoseconds(Int(clamping: seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
-    queue.asyncAfter(deadline: .now() + delay) { [weak self] in self?.fire(time) }
+    queue.asyncAfter(deadline: .after((time - .now) / .seconds(1))) { [weak self] in self?.fire(time) }
   }
 
   private func fire(_ time: Instant) {
-    let (calls, watch) = state.withLock { state in
+    // The watch is released outside the lock.
+    let (calls, _) = state.withLock { state in
       if state.timer == time { state.timer = nil }
       let calls = state.list.takeDue(now: .now)
       return (calls, Self.takeUnneededWatch(&state))
     }
-    release(watch)
     for call in calls { call() }
     schedule(earliest: .now + Self.timerPause)
   }
@@ -160,7 +158,4 @@ package final class PathWaiters: Sendable {
   private static func takeUnneededWatch(_ state: inout State) -> (any AnyObject & Sendable)? {
     state.list.isEmpty ? state.watch.take() : nil
   }
-
-  /// Releases a watch of the network. Must be called outside the lock.
-  private func release(_ watch: (any AnyObject & Sendable)?) { _ = watch }
 }

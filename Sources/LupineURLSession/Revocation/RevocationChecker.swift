@@ -78,13 +78,6 @@ private struct Check {
   /// The reasons why OCSP responses and revocation lists couldn't be used, in the order of the attempts.
   var causes: [String] = []
 
-  init(subject: RevocationSubject, options: RevocationOptions, deadline: Int, checker: RevocationChecker) {
-    self.subject = subject
-    self.options = options
-    self.deadline = deadline
-    self.checker = checker
-  }
-
   mutating func run(staple: [UInt8]?, isServers: Bool) -> RevocationFailure? {
     var stapled: RevocationStatus?
     if options.contains(.ocsp), let staple {

@@ -113,6 +113,14 @@ package final class SerialQueue: Sendable {
 }
 
 extension OperationQueue {
+  /// Creates an operation queue that runs its operations on a serial dispatch queue.
+  package convenience init(serial queue: DispatchQueue) {
+    self.init()
+    maxConcurrentOperationCount = 1
+    underlyingQueue = queue
+    name = queue.label
+  }
+
   /// The underlying dispatch queue if it is serial, or nil. For example, it is nil for the system's global queues, which are
   /// concurrent.
   fileprivate var serialQueue: DispatchQueue? {

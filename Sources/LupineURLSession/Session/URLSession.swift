@@ -116,7 +116,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   private func prepare() {
     if let challenger = ServerTrustChallenger(self) { client.consult(challenger) }
-    if let background { prepareBackgroundTasks(background) }
+    background?.prepare(self)
   }
 
   /// A copy of the session's configuration. Changes to it have no effect on the session.
@@ -249,7 +249,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   open func dataTask(
     with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionDataTask {
-    collect(makeHandledDataTask(request), completionHandler)
+    collect(makeHandledDataTask(request), by: DataCollector(limit: collectedBodyLimit, completionHandler))
   }
 
   /// Creates a suspended task for a GET request to a URL. The task calls a handler with the response and its whole body.
@@ -257,7 +257,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   open func dataTask(
     with url: URL, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionDataTask {
-    collect(makeHandledDataTask(URLRequest(url: url)), completionHandler)
+    collect(makeHandledDataTask(URLRequest(url: url)), by: DataCollector(limit: collectedBodyLimit, completionHandler))
   }
 
   /// Creates a suspended task that sends bytes as a request's body, and calls a handler with the response and its whole body.
@@ -272,7 +272,8 @@ open class URLSession: NSObject, @unchecked Sendable {
     with request: URLRequest, from bodyData: Data?,
     completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionUploadTask {
-    collect(makeUpload(request, .data(bodyData ?? request.httpBody ?? Data())), completionHandler)
+    let content = UploadContent.data(bodyData ?? request.httpBody ?? Data())
+    return collect(makeUpload(request, content), by: DataCollector(limit: collectedBodyLimit, completionHandler))
   }
 
   /// Creates a suspended task that sends a file as the body of a request, and calls a handler with the response and its whole body.
@@ -287,7 +288,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     with request: URLRequest, fromFile fileURL: URL,
     completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionUploadTask {
-    collect(makeUpload(request, .file(fileURL)), completionHandler)
+    collect(makeUpload(request, .file(fileURL)), by: DataCollector(limit: collectedBodyLimit, completionHandler))
   }
 
   /// Creates a suspended task that writes the response's body to a temporary file, and calls a handler with the file's URL.
@@ -301,7 +302,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   open func downloadTask(
     with request: URLRequest, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionDownloadTask {
-    collectFile(of: makeDownload(request), keepsFile: false, completionHandler)
+    collect(makeDownload(request), by: DownloadCollector(keepsFile: false, completionHandler))
   }
 
   /// Creates a suspended task that downloads a URL to a temporary file, and calls a handler with the URL of that file.
@@ -309,7 +310,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   open func downloadTask(
     with url: URL, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionDownloadTask {
-    collectFile(of: makeDownload(URLRequest(url: url)), keepsFile: false, completionHandler)
+    collect(makeDownload(URLRequest(url: url)), by: DownloadCollector(keepsFile: false, completionHandler))
   }
 
   /// Creates a suspended task that resumes a stopped download, and calls a handler with the file's URL.
@@ -323,7 +324,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     withResumeData resumeData: Data,
     completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionDownloadTask {
-    collectFile(of: makeDownload(resuming: resumeData), keepsFile: false, completionHandler)
+    collect(makeDownload(resuming: resumeData), by: DownloadCollector(keepsFile: false, completionHandler))
   }
 
   /// Calls a handler on the delegate queue with the tasks that were resumed and haven't completed, oldest first.

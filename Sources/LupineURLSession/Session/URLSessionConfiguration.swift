@@ -19,45 +19,28 @@ import Synchronization
 ///
 /// The properties may be used on any thread.
 open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
-  /// An immutable copy of a configuration's values, which sessions and their engines use.
+  /// An immutable copy of a configuration's values, which sessions and their engines use. The configuration's properties document
+  /// them.
   struct Snapshot: Sendable {
-    /// The timeout, in seconds, for requests that don't set one: 60 by default, as in Foundation.
     var timeoutIntervalForRequest: TimeInterval = URLRequest.timeoutIntervalDefault
-    /// The time limits of the phases of requests that don't set any. Nil if `timeoutIntervalForRequest` limits each phase.
     var timeouts: Timeouts?
-    /// The time limit of a whole task, in seconds: 7 days by default, as in Foundation.
     var timeoutIntervalForResource: TimeInterval = 7 * 24 * 60 * 60
-    /// The session's cache of responses: the shared cache, another cache, or none.
     var cache = CacheChoice.shared
-    /// The cache policy for requests that don't set one.
     var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
-    /// The header fields that the session adds to each request that doesn't already have them. Nil if none were set.
     var additionalFields: Fields?
-    /// Whether the session adds the header fields that Foundation adds by default, such as Accept.
     var addsDefaultFields = true
-    /// The storage of cookies. Nil if cookies are turned off.
     var cookieStorage: HTTPCookieStorage? = .shared
-    /// Whether the session adds stored cookies to requests.
     var setsCookies = true
-    /// The policy that decides which cookies of responses are stored.
     var cookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
-    /// The storage of credentials, from which proposed credentials come. Nil if there is none.
     var credentialStorage: URLCredentialStorage? = .shared
     /// The dictionary from which the engine's proxy settings were created. Nil if they don't come from a dictionary.
     var proxyDictionary: ProxyDictionary?
-    /// The rule that decides which redirects are followed, and which fields the next request keeps.
     var redirectRule = RedirectRule()
-    /// The ``URLProtocol`` subclasses that may answer requests before the requests are sent over the network.
     var protocolClasses: [AnyClass] = []
-    /// The object that the session passes to its URLProtocol objects, such as the rules of stubs. Nil if there is none.
     var protocolContext: (any AnyObject & Sendable)?
-    /// The maximum size, in bytes, of a response's body that is collected in memory. Nil for no limit.
     var bodyBytesMax: Int?
-    /// The settings that determine which networks requests may use, and whether tasks wait for a network.
     var network = NetworkSettings()
-    /// The settings that have an effect only in background sessions.
     var background = BackgroundOptions()
-    /// The settings of the session's engine.
     var engine: EngineConfiguration
 
     init() {

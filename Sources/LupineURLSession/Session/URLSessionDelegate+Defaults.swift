@@ -83,11 +83,7 @@ extension URLSessionTaskDelegate {
       if let next = task.delegate(after: self) {
         return next.urlSession(session, task: task, didReceive: challenge, completionHandler: completionHandler)
       }
-      // As in Foundation, the session's method gets only the challenges that concern a connection.
-      guard challenge.protectionSpace.isOfConnection, let delegate = session.delegate else {
-        return completionHandler(.performDefaultHandling, nil)
-      }
-      delegate.urlSession(session, didReceive: challenge, completionHandler: completionHandler)
+      session.ask(challenge, answer: completionHandler)
     }
     if session.lacks(.taskChallenge, self) { return passOn() }
     AsyncForm.taskChallenge.call(of: self, orElse: passOn, completion: { completionHandler($0.0, $0.1) }) {

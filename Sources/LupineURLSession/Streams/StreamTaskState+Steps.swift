@@ -34,7 +34,7 @@ extension StreamTaskState {
       reading = .closed
       unread = Data()
       return true
-    case .read(let read):
+    case .work(let read):
       if reading == .closed {
         reads.removeFirst()
         actions.append(.failRead(read.id, .readingClosed))
@@ -77,7 +77,7 @@ extension StreamTaskState {
       if case .open = writing { actions += [.endWriting, .notifyWriteClosed] }
       writing = .closed
       return true
-    case .write(var write):
+    case .work(var write):
       if case .closed = writing {
         writes.removeFirst()
         actions.append(.completeWrite(write.id, .writingClosed))
@@ -91,7 +91,7 @@ extension StreamTaskState {
         write.offset += piece.count
         fedByteCount += UInt64(piece.count)
       }
-      writes[0] = .write(write)
+      writes[0] = .work(write)
       guard write.offset == write.data.count, sentByteCount >= fedByteCount else { return false }
       writes.removeFirst()
       actions.append(.completeWrite(write.id, nil))

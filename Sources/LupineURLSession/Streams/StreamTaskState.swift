@@ -88,31 +88,22 @@ struct StreamTaskState {
     var offset = 0
   }
 
-  enum ReadItem {
-    case read(Read)
+  /// An item of the queue of reads or of writes.
+  enum Item<Operation> {
+    case work(Operation)
     case close
     case barrier(OperationID, Barrier)
 
-    var operation: Read? {
-      if case .read(let read) = self { read } else { nil }
-    }
-  }
-
-  enum WriteItem {
-    case write(Write)
-    case close
-    case barrier(OperationID, Barrier)
-
-    var operation: Write? {
-      if case .write(let write) = self { write } else { nil }
+    var operation: Operation? {
+      if case .work(let operation) = self { operation } else { nil }
     }
   }
 
   var life = Life.unstarted
   var reading = Reading.open
   var writing = Writing.open
-  var reads: [ReadItem] = []
-  var writes: [WriteItem] = []
+  var reads: [Item<Read>] = []
+  var writes: [Item<Write>] = []
   /// Received bytes that no read operation has taken yet.
   var unread = Data()
   /// The number of bytes that the engine may still deliver.
@@ -157,7 +148,7 @@ struct StreamTaskState {
     case .unstarted, .connecting, .open: break
     }
     let lowest = max(0, minLength)
-    reads.append(.read(Read(id: id, range: lowest...max(lowest, maxLength), timeout: timeout)))
+    reads.append(.work(Read(id: id, range: lowest...max(lowest, maxLength), timeout: timeout)))
     return startTimer(id, timeout) + advance()
   }
 
@@ -168,7 +159,7 @@ struct StreamTaskState {
     case .unstarted, .connecting, .open: break
     }
     if case .failed(let failure) = writing { return [.completeWrite(id, failure)] }
-    writes.append(.write(Write(id: id, data: data, timeout: timeout)))
+    writes.append(.work(Write(id: id, data: data, timeout: timeout)))
     return startTimer(id, timeout) + advance()
   }
 

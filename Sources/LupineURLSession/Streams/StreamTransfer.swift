@@ -28,18 +28,14 @@ final class StreamTransfer: TaskTransfer, StreamSink {
     case ended(URLError?)
   }
 
-  private enum Handler {
-    case read(ReadHandler, Caller)
-    case write(WriteHandler, Caller)
-  }
-
   private struct Guarded {
     var state = StreamTaskState()
     /// Actions that wait for those before them, which another thread is carrying out.
     var actions: [StreamTaskState.Action] = []
     var isPerforming = false
     var operationCount = 0
-    var handlers: [StreamTaskState.OperationID: Handler] = [:]
+    /// The handlers of the operations. That of a write ignores the bytes and the end of a read.
+    var handlers: [StreamTaskState.OperationID: (ReadHandler, Caller)] = [:]
     /// Receives the events for the task, from the task's start to its completion.
     var report: (@Sendable (Event) -> Void)?
     var handle: StreamHandle?
@@ -68,13 +64,13 @@ final class StreamTransfer: TaskTransfer, StreamSink {
   func read(
     minLength: Int, maxLength: Int, timeout: TimeInterval, by caller: Caller = .task, _ handler: @escaping ReadHandler
   ) {
-    add(.read(handler, caller)) { state, id in
+    add((handler, caller)) { state, id in
       state.read(id, minLength: minLength, maxLength: maxLength, timeout: timeout, isStreams: caller == .stream)
     }
   }
 
   func write(_ data: Data, timeout: TimeInterval, by caller: Caller = .task, _ handler: @escaping WriteHandler) {
-    add(.write(handler, caller)) { state, id in
+    add(({ _, _, error in handler(error) }, caller)) { state, id in
       state.write(id, data, timeout: timeout, isStreams: caller == .stream)
     }
   }
@@ -88,7 +84,8 @@ final class StreamTransfer: TaskTransfer, StreamSink {
   func captureStreams() { add(nil) { $0.capture($1) } }
 
   private func add(
-    _ handler: Handler?, _ event: (inout StreamTaskState, StreamTaskState.OperationID) -> [StreamTaskState.Action]
+    _ handler: (ReadHandler, Caller)?,
+    _ event: (inout StreamTaskState, StreamTaskState.OperationID) -> [StreamTaskState.Action]
   ) {
     perform { guarded in
       guarded.operationCount += 1
@@ -161,7 +158,6 @@ final class StreamTransfer: TaskTransfer, StreamSink {
   var bufferedByteCount: Int { guarded.withLock { $0.state.unreadByteCount } }
 
   var response: URLResponse? { nil }
-  var httpResponse: HTTPURLResponse? { nil }
   var receivedByteCount: Int64 { guarded.withLock { $0.receivedByteCount } }
   var sentByteCount: Int64 { guarded.withLock { $0.sentByteCount } }
   var bodyByteCount: UInt64? { nil }
@@ -228,24 +224,18 @@ final class StreamTransfer: TaskTransfer, StreamSink {
     }
   }
 
-  /// The maximum time limit of an operation in seconds: 100 years, which the clock can represent.
-  private static let timeoutSecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
-
   private func start(_ timer: StreamTaskState.Timer, _ seconds: TimeInterval) {
-    DispatchQueue.global().asyncAfter(deadline: .now() + min(seconds, Self.timeoutSecondsMax)) { [weak self] in
+    DispatchQueue.global().asyncAfter(deadline: .after(seconds)) { [weak self] in
       self?.apply { $0.expired(timer) }
     }
   }
 
   private func complete(_ id: StreamTaskState.OperationID, _ data: Data?, _ isAtEnd: Bool, _ failure: StreamFailure?) {
-    let handler = guarded.withLock { $0.handlers.removeValue(forKey: id) }
+    guard let (handler, caller) = guarded.withLock({ $0.handlers.removeValue(forKey: id) }) else { return }
     let error = failure?.error(peer)
-    switch handler {
-    case .read(let handler, .stream): handler(data, isAtEnd, error)
-    case .write(let handler, .stream): handler(error)
-    case .read(let handler, .task): delivery.perform { handler(data, isAtEnd, error) }
-    case .write(let handler, .task): delivery.perform { handler(error) }
-    case nil: break
+    switch caller {
+    case .stream: handler(data, isAtEnd, error)
+    case .task: delivery.perform { handler(data, isAtEnd, error) }
     }
   }
 

@@ -1,5 +1,6 @@
-// FirstAnswer: awaits the answer that a delegate passes to a completion handler.
+// FirstAnswer: waits for the answer that is passed to a completion handler, in a Swift task or on a thread.
 
+import Dispatch
 import LupineEngine
 import Synchronization
 
@@ -13,4 +14,17 @@ package func firstAnswer<Answer: Sendable>(
   let answer: @Sendable (Answer) -> Void = { if isFirst.exchange(false, ordering: .relaxed) { awaited.fill($0) } }
   ask(answer)
   return await awaited.value(onCancel: { if let cancellation { answer(cancellation) } })
+}
+
+/// Blocks the calling thread until the closure that `start` receives is called, and returns the closure's argument.
+func blocking<Value: Sendable>(_ start: (@escaping @Sendable (Value) -> Void) -> Void) -> Value {
+  let received = Mutex<Value?>(nil)
+  let done = DispatchSemaphore(value: 0)
+  start { value in
+    received.withLock { $0 = value }
+    done.signal()
+  }
+  done.wait()
+  guard let value = received.withLock({ $0 }) else { preconditionFailure("signaled without a value") }
+  return value
 }

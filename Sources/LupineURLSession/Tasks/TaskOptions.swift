@@ -5,16 +5,16 @@ import Foundation
 import Synchronization
 
 // Unchecked because the lock of the task's `mutableState` guards all properties.
-/// The settings of a task that most tasks don't need, such as the task's own delegate and the internal delegate that calls its
-/// completion handler. An object, so that tasks without such settings stay small.
+/// The settings of a task that most tasks don't need, such as the task's own delegate and the object that calls its completion
+/// handler. An object, so that tasks without such settings stay small.
 final class TaskOptions: @unchecked Sendable {
   /// The delegate that the caller has set for this task. Nil if there is none.
   var own: (any URLSessionTaskDelegate)?
-  /// The internal delegate that calls the task's completion handler, or that passes the body to an asynchronous sequence. Nil if
-  /// there is none.
-  var collector: (any URLSessionTaskDelegate)?
-  /// The delegates that the task calls: `collector` or, if that is nil, `own`. If this delegate doesn't conform to a delegate
-  /// protocol, the task calls the session's delegate. Nil if the task has neither `collector` nor `own`.
+  /// The object that receives the response in place of the delegates, and calls the task's completion handler or passes the body to
+  /// an asynchronous sequence. Nil if there is none.
+  var collector: (any TaskCollector)?
+  /// The delegates that the task calls: `own` or, for the protocols to which it doesn't conform, the session's delegate. Nil if
+  /// `own` is nil.
   var delegates: URLSession.Delegates?
   var earliestBeginDate: Date?
   var byteCountExpectedToSend = NSURLSessionTransferSizeUnknown
@@ -48,11 +48,11 @@ extension URLSessionTask {
     }
   }
 
-  /// Sets the internal delegate that calls the task's completion handler. Called before the task is resumed.
-  func setCollector(_ collector: any URLSessionTaskDelegate, session: URLSession) {
-    let delegates = URLSession.Delegates(collector, orElse: session.delegates)
-    changeOptions { ($0.collector, $0.delegates) = (collector, delegates) }
-  }
+  /// The object that receives the response in place of the delegates. Nil if there is none.
+  var collector: (any TaskCollector)? { option { $0.collector } }
+
+  /// Sets the object that receives the response in place of the delegates. Called before the task is resumed.
+  func setCollector(_ collector: any TaskCollector) { changeOptions { $0.collector = collector } }
 
   /// The delegate that the caller has set for this task. Nil if there is none.
   var ownDelegate: (any URLSessionTaskDelegate)? {
@@ -61,26 +61,21 @@ extension URLSessionTask {
       let delegates = newValue.map { URLSession.Delegates($0, orElse: session?.delegates) }
       // The previous delegate is released outside the lock, because its deinitializer may use the task.
       _ = changeOptions { options in
-        let old = (options.own, options.delegates)
-        options.own = newValue
-        if options.collector == nil { options.delegates = delegates }
-        return old
+        defer { (options.own, options.delegates) = (newValue, delegates) }
+        return (options.own, options.delegates)
       }
     }
   }
 
-  /// Returns the next delegate to call if `delegate` doesn't implement a method, or nil if there is none. The delegates are called
-  /// in this order: the internal delegate for the completion handler, the task's own delegate, the session's delegate.
+  /// Returns the delegate to call if `delegate` doesn't implement a method: the session's after the task's own. Returns nil if there
+  /// is none.
   func delegate(after delegate: any URLSessionTaskDelegate) -> (any URLSessionTaskDelegate)? {
-    let (isOwn, next, session, kept) = mutableState.withLock { state in
-      let isCollector = delegate === state.options?.collector
-      let isOwn = isCollector || delegate === state.options?.own
-      return (isOwn, isCollector ? state.options?.own : nil, state.session, state.sessionDelegates)
+    let (isOwn, session, kept) = mutableState.withLock { state in
+      (delegate === state.options?.own, state.session, state.sessionDelegates)
     }
-    guard isOwn else { return nil }
-    if let next { return next }
-    guard let session, let last = delegates(of: session, kept)?.task, last !== delegate else { return nil }
-    return last
+    guard isOwn, let session else { return nil }
+    let last = (session.owns(self) ? kept : session.delegates)?.task
+    return last === delegate ? nil : last
   }
 
   /// Returns the next download delegate to call if `delegate` doesn't implement a method. Returns nil if there is none.

@@ -33,29 +33,40 @@ extension URLSession {
 
   /// Creates a data task. A background session doesn't record it, so the task ends with this process.
   func makeDataTask(_ request: URLRequest) -> URLSessionDataTask {
-    if case .failure(let error)? = background?.store { return makeRefusedDataTask(request, error) }
-    return add(URLSessionDataTask(self, request, identifier: nextTaskIdentifier()))
+    background?.makeRefusedDataTask(request, in: self)
+      ?? add(URLSessionDataTask(self, request, identifier: nextTaskIdentifier()))
   }
 
   /// Creates a data task for a completion handler. Background sessions refuse it, like all tasks with completion handlers.
   func makeHandledDataTask(_ request: URLRequest) -> URLSessionDataTask {
-    guard background != nil else { return makeDataTask(request) }
-    return makeRefusedDataTask(request, backgroundError(of: .completionHandler))
+    background?.makeRefusedDataTask(request, .completionHandler, in: self) ?? makeDataTask(request)
   }
 
   func makeUpload(_ request: URLRequest, _ content: UploadContent) -> URLSessionUploadTask {
-    if let background { return makeBackgroundUpload(background, request, content) }
-    return add(URLSessionUploadTask(self, request, content, identifier: nextTaskIdentifier()))
+    background?.makeUpload(request, content, in: self)
+      ?? add(URLSessionUploadTask(self, request, content, identifier: nextTaskIdentifier()))
   }
 
   func makeDownload(_ request: URLRequest) -> URLSessionDownloadTask {
-    if let background { return makeBackgroundDownload(background, request) }
-    return add(URLSessionDownloadTask(self, request, identifier: nextTaskIdentifier()))
+    background?.makeDownload(request, in: self)
+      ?? add(URLSessionDownloadTask(self, request, identifier: nextTaskIdentifier()))
   }
 
   func makeDownload(resuming resumeData: Data) -> URLSessionDownloadTask {
-    if let background { return makeBackgroundDownload(background, resuming: resumeData) }
-    return add(URLSessionDownloadTask(self, resumeData: resumeData, identifier: nextTaskIdentifier()))
+    background?.makeDownload(resuming: resumeData, in: self)
+      ?? add(URLSessionDownloadTask(self, resumeData: resumeData, identifier: nextTaskIdentifier()))
+  }
+
+  /// Makes `collector` receive the task's response, and call the completion handler. Returns the task.
+  func collect<Task: URLSessionTask>(_ task: Task, by collector: any TaskCollector) -> Task {
+    task.setCollector(collector)
+    background?.refuseCompletionHandler(of: task)
+    return task
+  }
+
+  /// The session's limit for bodies in memory, or nil if there is none.
+  package var collectedBodyLimit: CollectedBodyLimit? {
+    client.settings.bodyBytesMax.map { CollectedBodyLimit(bytesMax: $0) }
   }
 
   /// The transfers that deliver their data and events on the session's file queue. This queue writes the files of downloads, one at
@@ -106,9 +117,6 @@ extension URLSession {
   /// Returns a new task identifier, which is unique in the session. The first identifier is 1.
   func nextTaskIdentifier() -> Int { taskCount.add(1, ordering: .relaxed).newValue }
 
-  /// Makes new tasks get identifiers above `number`, because tasks of earlier processes have identifiers up to `number`.
-  func reserveTaskIdentifiers(upTo number: Int) { taskCount.max(number, ordering: .relaxed) }
-
   /// Returns whether the task, which this session has created, is registered and may therefore run. Needs no lock, because no other
   /// session registers the task.
   package func owns(_ task: URLSessionTask) -> Bool { task.registrySlot.isOccupied }
@@ -125,11 +133,11 @@ extension URLSession {
 
   /// Unregisters a task. Called after the delegate has been notified of the task's completion.
   func remove(_ task: URLSessionTask) {
-    if background != nil { removeBackgroundRecord(of: task) }
+    background?.removeRecord(of: task)
     let isLast = mutableState.withLock { state in
       state.tasks.remove(task) && state.tasks.members.isEmpty && state.life == .invalidating && state.creationCount == 0
     }
-    if let background { backgroundTaskCompleted(task, background) }
+    background?.taskCompleted(task, in: self)
     if isLast { becomeInvalid() }
   }
 
@@ -138,6 +146,18 @@ extension URLSession {
 
   /// The tasks that were resumed and haven't completed, oldest first. Empty if the session has been invalidated.
   var listedTasks: [URLSessionTask] { isValid ? uncompletedTasks.filter(\.isListed) : [] }
+
+  // MARK: Challenges
+
+  /// Passes a challenge to the session's delegate, if no task delegate has a method for it. As in Foundation, the session's method
+  /// gets only the challenges that concern a connection.
+  func ask(
+    _ challenge: URLAuthenticationChallenge,
+    answer: @escaping @Sendable (AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    guard challenge.protectionSpace.isOfConnection, let delegate else { return answer(.performDefaultHandling, nil) }
+    delegate.urlSession(self, didReceive: challenge, completionHandler: answer)
+  }
 
   // MARK: Invalidation
 

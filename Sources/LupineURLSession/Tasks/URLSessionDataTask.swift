@@ -41,11 +41,13 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   }
 
   override var decidesOnResponse: Bool {
+    if let collector { return collector.decidesOnResponse }
     guard let delegates else { return false }
     return delegates.selective?.needsResponse(of: self) ?? (delegates.data != nil)
   }
 
   override func transfer(didReceive response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
+    if let collector { return answer(collector.accepts(response, to: currentRequest)) }
     guard let (session, delegates) = notified, let delegate = delegates.data else { return answer(true) }
     delegate.urlSession(session, dataTask: self, didReceive: response) { disposition in
       switch disposition {
@@ -76,6 +78,10 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   }
 
   override func receive(_ data: Data) {
+    if let collector {
+      if !collector.receive(data, from: currentRequest) { cancel() }
+      return
+    }
     guard let (session, delegates) = notified, let delegate = delegates.data else {
       return extendWindow(by: data.count)
     }
@@ -92,18 +98,18 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     }
   }
 
-  /// The use of the session's cache by this task: the cache can answer the task's requests.
   override var cacheScope: TaskCache.Scope { .requests }
 
   override var delegateDecidesOnCaching: Bool {
-    guard let delegates else { return false }
+    guard collector == nil, let delegates else { return false }
     return delegates.selective?.needsCachingDecision(for: self) ?? (delegates.data != nil)
   }
 
   override func transferDidEnd(_ error: URLError?) {
-    guard let (session, delegates) = notified, delegates.data != nil else {
+    let isCollected = collector != nil
+    guard !isCollected, let (session, delegates) = notified, delegates.data != nil else {
       let storable = transfer?.takeStorable()
-      storable?.store(storable?.proposed)
+      if error == nil || !isCollected { storable?.store(storable?.proposed) }
       return complete(error)
     }
     let storable = session.client.cache == nil ? nil : transfer?.takeStorable()

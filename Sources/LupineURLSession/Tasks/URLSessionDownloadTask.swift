@@ -238,7 +238,8 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   private func tellDownloadDelegate(
     _ call: @escaping @Sendable (URLSession, any URLSessionDownloadDelegate) -> Void
   ) {
-    guard let session, let delegate = delegates?.download else { return }
+    // As in Foundation, the delegates of a task with a completion handler get no progress.
+    guard collector == nil, let session, let delegate = delegates?.download else { return }
     session.delivery.perform(.immediate) { call(session, delegate) }
   }
 
@@ -260,7 +261,11 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     switch result {
     case .success(let file):
       willDeliverFile()
-      delegates?.download?.urlSession(session, downloadTask: self, didFinishDownloadingTo: file)
+      if let collector {
+        collector.receive(file)
+      } else {
+        delegates?.download?.urlSession(session, downloadTask: self, didFinishDownloadingTo: file)
+      }
       try? FileManager.default.removeItem(at: file)
     case .failure(let error): failure = error
     }
@@ -303,6 +308,16 @@ extension URLSessionDownloadTask {
     counts.withLock { ($0.writtenByteCount, $0.reportedByteCount, $0.expectedByteCount) = (written, written, expected) }
   }
 }
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The key for the resume data, a `Data`, in the `userInfo` of the `URLError` with which a download has failed.
+///
+/// If the download can't be resumed, the `userInfo` doesn't contain this key.
+public let NSURLSessionDownloadTaskResumeData = "NSURLSessionDownloadTaskResumeData"
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The same key as ``NSURLSessionDownloadTaskResumeData``, under the name that Foundation uses on Linux.
+public let URLSessionDownloadTaskResumeData = NSURLSessionDownloadTaskResumeData
 
 extension URLError {
   /// Returns a copy of this error whose `userInfo` also contains the resume data.

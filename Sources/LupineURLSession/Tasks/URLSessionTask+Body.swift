@@ -26,21 +26,10 @@ extension URLSessionTask {
     }
   }
 
-  /// The length of the request's body in bytes if the length is known before the task has started. Otherwise,
-  /// `NSURLSessionTransferSizeUnknown`.
-  var bodyByteCountExpected: Int64 {
-    switch (content, firstRequest?.body) {
-    case (.data(let data), _), (nil, .data(let data)): Int64(data.count)
-    case (.file, _): NSURLSessionTransferSizeUnknown
-    case (.stream, _), (nil, .stream): firstRequest?.declaredBodyByteCount ?? NSURLSessionTransferSizeUnknown
-    case (nil, nil), (nil, .some(.none)): 0
-    }
-  }
-
   private func makeStreamedBody(
     of request: URLRequest?, _ stream: @escaping @Sendable (URLSessionTask) async throws -> BodyStream
   ) -> RequestBody {
-    RequestBody(byteCount: request?.declaredBodyByteCount.map(UInt64.init), isReplayable: true) { [weak self] in
+    RequestBody(byteCount: request?.declaredByteCount, isReplayable: true) { [weak self] in
       guard let self else { throw CancellationError() }
       return try await stream(self)
     }

@@ -11,6 +11,17 @@ extension URLSessionTask {
     ask(challenge) { disposition, credential in answer(challenge.outcome(of: disposition, credential: credential)) }
   }
 
+  /// Passes an authentication challenge to the task's or the session's delegate. `answer` receives the delegate's decision.
+  func ask(
+    _ challenge: URLAuthenticationChallenge,
+    answer: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    guard let session else { return answer(.performDefaultHandling, nil) }
+    notifyDelegate(or: { session.delivery.perform(.immediate) { session.ask(challenge, answer: answer) } }) {
+      $1.urlSession($0, task: self, didReceive: challenge, completionHandler: answer)
+    }
+  }
+
   /// Returns the credential with which the session's delegate would answer the first challenge for a protection space. Returns nil
   /// if it isn't known before the challenge, or if the task itself has a delegate.
   func credential(for space: URLProtectionSpace) -> URLCredential? {
@@ -73,10 +84,11 @@ extension URLSessionTask {
   func complete(_ error: (any Error)?, _ delegate: (any URLSessionTaskDelegate)?, in session: URLSession) {
     // A URLProtocol may fail with an error of any type, which isn't changed.
     let error = error.map { error in transfer?.failure ?? (error as? URLError).map(naming) ?? error }
-    guard let delegate else { return leave(session, error) }
+    let collector = collector
+    guard delegate != nil || collector != nil else { return leave(session, error) }
     // This repeats the code of `notifyDelegate`. Calling `notifyDelegate` would allocate a closure for each request.
-    if deliversOnDelegateQueue { return notify(delegate, of: error, in: session) }
-    session.delivery.perform { self.notify(delegate, of: error, in: session) }
+    if deliversOnDelegateQueue { return notify(delegate, collector, of: error, in: session) }
+    session.delivery.perform { self.notify(delegate, collector, of: error, in: session) }
   }
 
   /// The value of `NSURLErrorFailingURLStringErrorKey`, a deprecated constant that `URLError.failureURLString` uses.
@@ -92,15 +104,20 @@ extension URLSessionTask {
   }
 
   private func notify(
-    _ delegate: any URLSessionTaskDelegate, of error: (any Error)?, in session: URLSession
+    _ delegate: (any URLSessionTaskDelegate)?, _ collector: (any TaskCollector)?, of error: (any Error)?,
+    in session: URLSession
   ) {
     session.delivery.assertCurrent()
-    delegate.urlSession(session, task: self, didFinishCollecting: metrics)
+    delegate?.urlSession(session, task: self, didFinishCollecting: metrics)
     mutableState.withLock { state in
       state.state = .completed
       state.error = error
     }
-    delegate.urlSession(session, task: self, didCompleteWithError: error)
+    if let collector {
+      collector.complete(response, error)
+    } else {
+      delegate?.urlSession(session, task: self, didCompleteWithError: error)
+    }
     leave(session, error)
   }
 

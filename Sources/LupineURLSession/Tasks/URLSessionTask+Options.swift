@@ -16,18 +16,13 @@ extension URLSessionTask {
   /// The delegates that the task calls: the task's own or, if there is none, the session's. Nil if there is neither, or if the task
   /// has completed.
   var delegates: URLSession.Delegates? { notified?.delegates }
-  /// The session and the delegates that the task calls. Nil if there is no delegate, or if the task has completed.
+  /// The session and the delegates that the task calls. Nil if there is no delegate, or if the task has completed. A registered task
+  /// calls the delegates that it has kept, because the session releases its delegate only when it has no tasks.
   var notified: (session: URLSession, delegates: URLSession.Delegates)? {
     let (session, own, kept) = mutableState.withLock { ($0.session, $0.options?.delegates, $0.sessionDelegates) }
     guard let session else { return nil }
-    // Not with `delegates(of:_:)`, which would retain the delegates once more for each event.
     guard let delegates = own ?? (session.owns(self) ? kept : session.delegates) else { return nil }
     return (session, delegates)
-  }
-  /// Returns the delegates of the task's session. They are those that the task has kept if it is registered, because the session
-  /// releases its delegate only when it has no tasks.
-  func delegates(of session: URLSession, _ kept: URLSession.Delegates?) -> URLSession.Delegates? {
-    session.owns(self) ? kept : session.delegates
   }
   /// Whether the session's `getAllTasks` lists the task: the task hasn't completed, and it was resumed at least once or was created
   /// by an earlier process.

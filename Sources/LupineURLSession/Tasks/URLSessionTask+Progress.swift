@@ -26,24 +26,15 @@ extension URLSessionTask: ProgressReporting {
 
   /// Updates the task's progress. Has no effect unless a caller has read `progress` before.
   func updateProgress(isComplete: Bool = false) {
-    guard hasProgress.load(ordering: .acquiring) else { return }
-    option { $0.progress }?.update(
-      done: countOfBytesSent + countOfBytesReceived, toSend: countOfBytesExpectedToSend,
-      toReceive: countOfBytesExpectedToReceive, isComplete: isComplete)
-  }
-}
-
-extension Progress {
-  /// Updates the progress. `done` is the number of bytes that have been sent and received. `toSend` and `toReceive` are the
-  /// expected numbers of bytes, negative if unknown. When the task is complete, `done` also becomes the progress's total.
-  fileprivate func update(done: Int64, toSend: Int64, toReceive: Int64, isComplete: Bool) {
+    guard hasProgress.load(ordering: .acquiring), let progress = option({ $0.progress }) else { return }
+    let done = countOfBytesSent + countOfBytesReceived
+    let (toSend, toReceive) = (countOfBytesExpectedToSend, countOfBytesExpectedToReceive)
     // A total of 0 would make the progress indeterminate, and Foundation traps when a positive total becomes 0.
     if isComplete {
-      totalUnitCount = max(1, done)
-      completedUnitCount = max(1, done)
-    } else {
-      if toSend >= 0, toReceive >= 0, toSend + toReceive > 0 { totalUnitCount = toSend + toReceive }
-      completedUnitCount = done
+      progress.totalUnitCount = max(1, done)
+    } else if toSend >= 0, toReceive >= 0, toSend + toReceive > 0 {
+      progress.totalUnitCount = toSend + toReceive
     }
+    progress.completedUnitCount = isComplete ? max(1, done) : done
   }
 }

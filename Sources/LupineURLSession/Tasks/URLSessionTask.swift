@@ -269,8 +269,15 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   /// The length of the request's body in bytes: 0 if there is no body, or ``NSURLSessionTransferSizeUnknown`` if the length is
   /// unknown.
   open var countOfBytesExpectedToSend: Int64 {
-    transfer.map { $0.bodyByteCount.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown }
-      ?? bodyByteCountExpected
+    let byteCount: UInt64? =
+      switch (transfer, content, firstRequest?.body) {
+      case (let transfer?, _, _): transfer.bodyByteCount
+      case (nil, .data(let data), _), (nil, nil, .data(let data)): UInt64(data.count)
+      case (nil, .file, _): nil
+      case (nil, .stream, _), (nil, nil, .stream): firstRequest?.declaredByteCount
+      case (nil, nil, nil), (nil, nil, .some(.none)): 0
+      }
+    return byteCount.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown
   }
   /// A text that the program can choose, and that appears in ``description``. Nil by default.
   open var taskDescription: String? {
@@ -393,17 +400,11 @@ extension URLSessionTask {
   /// session.
   func startWhenDue(in session: URLSession) {
     guard let date = earliestStart else { return start(in: session) }
-    let delay = max(0, date.timeIntervalSinceNow)
-    // An infinite or very long delay would overflow the clock.
-    let deadline = DispatchTime.now() + min(delay, Self.delaySecondsMax)
-    DispatchQueue.global().asyncAfter(deadline: deadline) { [weak self] in
+    DispatchQueue.global().asyncAfter(deadline: .after(max(0, date.timeIntervalSinceNow))) { [weak self] in
       guard let self, self.isListed, let session = self.session else { return }
       session.delivery.perform { self.beginDelayed(in: session) }
     }
   }
-
-  /// The maximum delay of a task in seconds: 100 years, which the clock can represent.
-  private static let delaySecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
 
   private func beginDelayed(in session: URLSession) {
     guard let request = firstRequest else { return start(in: session) }

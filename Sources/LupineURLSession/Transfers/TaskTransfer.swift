@@ -46,6 +46,7 @@ protocol TaskTransfer: AnyObject, Sendable {
 }
 
 extension TaskTransfer {
+  var httpResponse: HTTPURLResponse? { response as? HTTPURLResponse }
   var failure: (any Error)? { nil }
   var isServed: Bool { false }
   func takeStorable() -> StorableResponse? { nil }

@@ -2,42 +2,18 @@
 
 import LupineEngine
 
-enum TransferHandle: Sendable {
-  case engine(ExchangeHandle)
-  case cache(CacheExchange)
+/// The handle of a transfer's exchange: an `ExchangeHandle` of the engine, or a `CacheExchange`.
+protocol TransferHandle: Sendable {
+  func cancel()
+  func pause()
+  func resume()
+  func discardBody()
+  func extendWindow(by byteCount: Int)
+}
 
-  func cancel() {
-    switch self {
-    case .engine(let handle): handle.cancel()
-    case .cache(let exchange): exchange.cancel()
-    }
-  }
+extension ExchangeHandle: TransferHandle {}
 
-  func pause() {
-    switch self {
-    case .engine(let handle): handle.pause()
-    case .cache(let exchange): exchange.setPaused(true)
-    }
-  }
-
-  func resume() {
-    switch self {
-    case .engine(let handle): handle.resume()
-    case .cache(let exchange): exchange.setPaused(false)
-    }
-  }
-
-  func discardBody() {
-    switch self {
-    case .engine(let handle): handle.discardBody()
-    case .cache(let exchange): exchange.discardBody()
-    }
-  }
-
-  func extendWindow(by byteCount: Int) {
-    switch self {
-    case .engine(let handle): handle.extendWindow(by: byteCount)
-    case .cache(let exchange): exchange.extendWindow(by: byteCount)
-    }
-  }
+extension CacheExchange: TransferHandle {
+  func pause() { setPaused(true) }
+  func resume() { setPaused(false) }
 }

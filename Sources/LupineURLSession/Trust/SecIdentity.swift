@@ -58,3 +58,8 @@ public final class SecIdentity: Sendable, Hashable, CustomStringConvertible {
   /// Hashes the identity's certificate.
   public func hash(into hasher: inout Hasher) { hasher.combine(tls) }
 }
+
+extension TLSError: LocalizedError {
+  /// The error message, which `localizedDescription` returns.
+  public var errorDescription: String? { message }
+}

@@ -10,11 +10,7 @@ import Synchronization
 /// method itself, in one of its forms. Therefore the first handshake calls the method. If it turns out to be the default
 /// implementation, later handshakes don't wait for the delegate.
 final class ServerTrustChallenger: ServerTrustConsultant {
-  private struct State {
-    weak var session: URLSession?
-  }
-
-  private let state: Mutex<State>
+  private weak let session: URLSession?
   /// The latest value of `isNeeded`, which remains in effect after the session has ended.
   private let wasNeeded: Atomic<Bool>
 
@@ -24,11 +20,9 @@ final class ServerTrustChallenger: ServerTrustConsultant {
     guard let delegates = session.delegates, delegates.trust.map({ type(of: $0).mayDecideOnTrust }) ?? true else {
       return nil
     }
-    state = Mutex(State(session: session))
+    self.session = session
     wasNeeded = Atomic(true)
   }
-
-  private var session: URLSession? { state.withLock { $0.session } }
 
   /// Whether TLS handshakes must wait for the delegate's decision. A handshake may last longer than the session, for example in a
   /// background revalidation. After the session has ended, the value no longer changes, although the delegate can't be called.

@@ -132,7 +132,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
       var limits = WebSocketLimits()
       limits.messageBytesMax = max(0, newValue)
       // A message that is compressed badly is slightly longer than its content.
-      limits.frameBytesMax = max(limits.frameBytesMax, limits.messageBytesMax.multipliedSaturated(by: 2))
+      limits.frameBytesMax = max(limits.frameBytesMax, 2 * min(limits.messageBytesMax, Int.max / 2))
       channel.limits = limits
     }
   }
@@ -466,12 +466,5 @@ extension URLSessionWebSocketTask.Message {
       case .binary(let bytes): .data(Data(bytes))
       case .text(let text): .string(text)
       }
-  }
-}
-
-extension Int {
-  fileprivate func multipliedSaturated(by factor: Int) -> Int {
-    let product = multipliedReportingOverflow(by: factor)
-    return product.overflow ? .max : product.partialValue
   }
 }
