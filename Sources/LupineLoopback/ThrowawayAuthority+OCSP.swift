@@ -1,13 +1,8 @@
 // ThrowawayAuthority+OCSP: valid and invalid OCSP responses and revocation lists for tests.
 
 internal import CLupineOpenSSL
+internal import LupineLibc
 package import LupineTLS
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
 
 extension ThrowawayAuthority {
   /// The status of a certificate in an OCSP response (RFC 6960 §2.2).

@@ -1,13 +1,8 @@
 // TransferRecord: one task's record, and the files with its response.
 
+internal import LupineLibc
 internal import LupineReactor
 internal import Synchronization
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
 
 /// The stored record of one background task. Methods may be called on any thread, and block the thread while the disk is busy.
 package final class TransferRecord: Sendable {

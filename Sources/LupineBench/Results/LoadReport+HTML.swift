@@ -1,11 +1,7 @@
 // LoadReport+HTML: the report as one HTML file without scripts and without references to other files.
 
 #if Bench
-  #if canImport(Glibc)
-    internal import Glibc
-  #else
-    internal import Musl
-  #endif
+  internal import LupineLibc
 
   extension LoadReport {
     private static let colors = ["#1a7f5a", "#c4511b", "#7a4fbf", "#20639b"]

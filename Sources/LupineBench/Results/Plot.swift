@@ -1,11 +1,7 @@
 // Plot: a diagram of lines as SVG.
 
 #if Bench
-  #if canImport(Glibc)
-    internal import Glibc
-  #else
-    internal import Musl
-  #endif
+  internal import LupineLibc
 
   /// A diagram with lines over a common horizontal axis.
   struct Plot {

@@ -2,13 +2,8 @@
 
 #if Bench
   import LupineBench
+  import LupineLibc
   import Synchronization
-
-  #if canImport(Glibc)
-    import Glibc
-  #else
-    import Musl
-  #endif
 
   final class BenchDisplay: Sendable {
     private static let barWidth = 40

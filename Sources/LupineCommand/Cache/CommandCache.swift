@@ -3,12 +3,7 @@
 import LupineCache
 import LupineCacheStore
 import LupineEngine
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 /// The command's HTTP cache in a folder. It doesn't store a response if its request has credentials or cookies, or if it sets a
 /// cookie, because another run of the command may act for another user.

@@ -1,12 +1,7 @@
 // EngineConfiguration+Options: converts the options to the engine's configuration. The conversion reads the client certificate.
 
 import LupineEngine
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 extension EngineConfiguration {
   /// Creates the engine's configuration from the command's options. Throws a `CommandError` with the code `.unusableIdentity` if

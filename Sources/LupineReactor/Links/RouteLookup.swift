@@ -1,12 +1,7 @@
 // RouteLookup: asks the kernel for the link by which it would send packets to an address.
 
 internal import CLupineLinux
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import LupineLibc
 
 extension NetworkLink {
   /// Returns the link through which the kernel would send packets of a socket with these options to `address`. The kernel decides

@@ -1,12 +1,7 @@
 // OCSPAnswer: checks an OCSP response: its signer, its certificate, its status and its age (RFC 6960 §3.2).
 
 import CLupineOpenSSL
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 /// The reason why an OCSP response doesn't show that a certificate is good.
 struct OCSPFailure: Error {

@@ -1,12 +1,7 @@
 // RevocationSubject: a certificate whose revocation is checked by OCSP (RFC 6960) or by its issuer's list (RFC 5280 §5).
 
 import CLupineOpenSSL
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 /// The revocation status of a certificate according to a verified OCSP response or revocation list.
 package enum RevocationStatus: Sendable, Hashable {

@@ -2,12 +2,7 @@
 // fails, so the verify callback copies the values that the error message needs.
 
 import CLupineOpenSSL
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 /// The first failed check of a certificate chain, with details of the certificate that failed it. The details come from the peer
 /// and are unverified.
