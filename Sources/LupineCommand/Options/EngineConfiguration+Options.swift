@@ -36,6 +36,18 @@ extension EngineConfiguration {
   }
 }
 
+extension Engine {
+  /// Starts an engine. Throws a `CommandError` if the system has no descriptors or threads left.
+  static func started(_ configuration: EngineConfiguration) throws(CommandError) -> Engine {
+    do {
+      return try Engine(configuration: configuration)
+    } catch {
+      throw CommandError(
+        .other, "the engine can't start (\(error)). Raise the descriptor and process limits (ulimit -n, -u).")
+    }
+  }
+}
+
 extension TLSConfiguration {
   /// Creates the TLS configuration from the command's options. Throws a `CommandError` with the code `.unusableIdentity` if the
   /// client certificate can't be used.
