@@ -1,5 +1,6 @@
 // PoolState+Queue: the queues of waiters, and the connections being opened for the first waiters of each queue.
 
+@_spi(Loop) internal import LupineReactor
 internal import LupineWire
 
 extension PoolState {

@@ -110,7 +110,7 @@ struct PoolState: Sendable {
   /// permit. Each origin is ranked by the serial number of its first such waiter.
   ///
   /// If any origin remains here after an event, there are no idle connections or orphans that could be closed to make room.
-  var awaitingPlace = RankedSlots()
+  var awaitingPlace = RankedQueue<Int, UInt64>()
   /// The connections that were reassigned to another waiter while they were being opened, since the last call of `takeReassigned`.
   private var reassigned: [ConnectionID] = []
   /// The limit on opening connections after the process has run out of descriptors, or nil if there is no shortage.
