@@ -41,9 +41,8 @@ enum JoinedSetCookie {
 
   // [ line break ] OWS token BWS "="
   private static func beginsPair(_ rest: ArraySlice<UInt8>) -> Bool {
-    let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-    let text = rest.drop(while: isLineBreak).drop(while: isSpace)
+    let text = rest.drop(while: isLineBreak).drop(while: FieldList.isBlank)
     let name = text.prefix(while: \.isTokenCharacter)
-    return !name.isEmpty && text[name.endIndex...].drop(while: isSpace).first == UInt8(ascii: "=")
+    return !name.isEmpty && text[name.endIndex...].drop(while: FieldList.isBlank).first == UInt8(ascii: "=")
   }
 }
