@@ -140,7 +140,7 @@ struct OCSPAnswer: ~Copyable {
 }
 
 /// Decodes an object from DER with one of OpenSSL's `d2i` functions. Returns nil unless the object takes up all of the bytes.
-func decode(
+package func decode(
   _ bytes: [UInt8],
   _ decode: (UnsafeMutablePointer<OpaquePointer?>?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, Int) ->
     OpaquePointer?,
