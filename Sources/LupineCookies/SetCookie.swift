@@ -1,4 +1,4 @@
-// SetCookie: parses a Set-Cookie field line (RFC 6265bis §5.6).
+// SetCookie: parses a Set-Cookie field line (RFC 6265bis §5.6), and splits lines that were joined.
 
 import Foundation
 import LupineWire
@@ -99,6 +99,33 @@ struct SetCookie: Sendable, Equatable {
     let isNegative = text.first == UInt8(ascii: "-")
     let digits = isNegative ? text.dropFirst() : text
     return Digits.value(of: digits, atMost: isNegative ? 0 : CookieLimits.ageSecondsMax)
+  }
+}
+
+/// Splits Set-Cookie lines that were joined with commas, as in a dictionary of fields, although RFC 9110 §5.3 forbids joining these
+/// lines.
+enum JoinedSetCookie {
+  /// Returns the separate Set-Cookie lines. A comma ends a line only if a cookie name and an equals sign follow it. The comma in a
+  /// date doesn't end the line, because the day of the month follows it.
+  static func lines(of joined: [UInt8]) -> [ArraySlice<UInt8>] {
+    var lines: [ArraySlice<UInt8>] = []
+    var start = 0
+    for (index, byte) in joined.enumerated() where byte == UInt8(ascii: ",") && beginsPair(joined[(index + 1)...]) {
+      lines.append(joined[start..<index])
+      // Programs that join lines may add a line break after the comma.
+      start = joined[(index + 1)...].firstIndex { !isLineBreak($0) } ?? joined.endIndex
+    }
+    lines.append(joined[start...])
+    return lines
+  }
+
+  private static func isLineBreak(_ byte: UInt8) -> Bool { byte == 0x0D || byte == 0x0A }
+
+  // [ line break ] OWS token BWS "="
+  private static func beginsPair(_ rest: ArraySlice<UInt8>) -> Bool {
+    let text = rest.drop(while: isLineBreak).drop(while: FieldList.isBlank)
+    let name = text.prefix(while: \.isTokenCharacter)
+    return !name.isEmpty && text[name.endIndex...].drop(while: FieldList.isBlank).first == UInt8(ascii: "=")
   }
 }
 
