@@ -46,18 +46,6 @@ extension NetworkLink {
   }
 }
 
-extension IPAddress {
-  /// The address's 4 or 16 bytes in network byte order.
-  fileprivate var bytes: [UInt8] {
-    let bits =
-      switch self {
-      case .ipv4(let bits): UInt128(bits)
-      case .ipv6(let bits): bits
-      }
-    return stride(from: bitCount - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> $0) }
-  }
-}
-
 extension [UInt8] {
   // struct rtattr: length 2, type 2, then the value, padded to a multiple of 4.
   fileprivate mutating func append(attribute type: UInt16, _ value: [UInt8]) {
