@@ -77,6 +77,7 @@ let package = Package(
   targets: [
     // Modules for the system's headers and libraries.
     .target(name: "CLupineLinux"),
+    .target(name: "LupineLibc", swiftSettings: strict),
     .systemLibrary(name: "CLupineOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CLupineZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CLupineBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
@@ -87,8 +88,8 @@ let package = Package(
     .target(name: "LupineWire", swiftSettings: strict),
     .target(name: "LupineJSON", swiftSettings: strict),
     .target(name: "LupineCoding", dependencies: ["CLupineZlib", "CLupineBrotli", zstd], swiftSettings: strict),
-    .target(name: "LupineTLS", dependencies: ["CLupineOpenSSL"], swiftSettings: strict),
-    .target(name: "LupineReactor", dependencies: ["CLupineLinux"], swiftSettings: strict),
+    .target(name: "LupineTLS", dependencies: ["CLupineOpenSSL", "LupineLibc"], swiftSettings: strict),
+    .target(name: "LupineReactor", dependencies: ["CLupineLinux", "LupineLibc"], swiftSettings: strict),
 
     // The frames and messages of WebSocket, without I/O. Compression needs LupineCoding.
     .target(name: "LupineWebSocket", dependencies: ["LupineCoding"], swiftSettings: strict),
@@ -97,7 +98,8 @@ let package = Package(
     .target(name: "LupineAuthentication", dependencies: ["LupineWire", "LupineTLS"], swiftSettings: strict),
     .target(name: "CLupineGSSAPI"),
     .target(
-      name: "LupineGSSAPI", dependencies: ["LupineAuthentication", "CLupineGSSAPI"], swiftSettings: strict),
+      name: "LupineGSSAPI", dependencies: ["LupineAuthentication", "CLupineGSSAPI", "LupineLibc"],
+      swiftSettings: strict),
 
     // The rules of HTTP caches, and the stores of responses in memory and in a folder.
     .target(name: "LupineCache", dependencies: ["LupineWire"], swiftSettings: strict),
@@ -106,7 +108,7 @@ let package = Package(
       swiftSettings: strict),
 
     // The records of background sessions.
-    .target(name: "LupineTransferStore", dependencies: ["LupineReactor"], swiftSettings: strict),
+    .target(name: "LupineTransferStore", dependencies: ["LupineReactor", "LupineLibc"], swiftSettings: strict),
 
     // The engine, which combines the leaves.
     .target(
@@ -117,7 +119,7 @@ let package = Package(
       swiftSettings: strict),
     // Which credentials the engine's requests send to origins and proxies: for URLSession and the command.
     .target(
-      name: "LupineLogin", dependencies: ["LupineEngine", "LupineAuthentication", "LupineGSSAPI"],
+      name: "LupineLogin", dependencies: ["LupineEngine", "LupineAuthentication", "LupineGSSAPI", "LupineLibc"],
       swiftSettings: strict),
     // Foundation's cookies, and forms. They don't depend on the engine, so that SwiftPM builds them at the same time.
     .target(name: "LupineCookies", dependencies: ["LupineWire"], swiftSettings: strict),
@@ -128,7 +130,7 @@ let package = Package(
       name: "LupineURLSession",
       dependencies: [
         "LupineEngine", "LupineWebSocket", "LupineAuthentication", "LupineLogin", "LupineCookies", "LupineCache",
-        "LupineCacheStore", "LupineTransferStore",
+        "LupineCacheStore", "LupineTransferStore", "LupineLibc",
       ],
       swiftSettings: strict),
     // The same types under the module name that programs for Linux import.
@@ -137,7 +139,8 @@ let package = Package(
     .target(name: "LupineTesting", dependencies: ["LupineURLSession"], swiftSettings: strict),
     // Alamofire's API, implemented on Foundation's types.
     .target(
-      name: "Lupine", dependencies: ["LupineURLSession", "LupineEngine", "LupineFormats"], swiftSettings: strict),
+      name: "Lupine", dependencies: ["LupineURLSession", "LupineEngine", "LupineFormats", "LupineLibc"],
+      swiftSettings: strict),
     // The same API under the module name that programs written for Alamofire import.
     .target(name: "Alamofire", dependencies: ["Lupine"], swiftSettings: strict),
 
@@ -148,7 +151,8 @@ let package = Package(
     // For the demo and the tests, and in no library: the server side of sockets and TLS, and an origin server that uses it.
     .target(name: "CLupineLoopback"),
     .target(
-      name: "LupineLoopback", dependencies: ["CLupineLoopback", "CLupineOpenSSL", "LupineTLS", "LupineReactor"],
+      name: "LupineLoopback",
+      dependencies: ["CLupineLoopback", "CLupineOpenSSL", "LupineTLS", "LupineReactor", "LupineLibc"],
       swiftSettings: strict),
     .target(
       name: "LupineOrigin",
@@ -160,6 +164,7 @@ let package = Package(
       name: "LupineBench",
       dependencies: [
         "LupineEngine", "LupineReactor", "LupineWire", "LupineCoding", "LupineWebSocket", "LupineRandom", "LupineJSON",
+        "LupineLibc",
         .product(name: "Histogram", package: "hdrhistogram-swift", condition: .when(traits: ["Bench"])),
       ],
       swiftSettings: strict),
@@ -199,7 +204,7 @@ let package = Package(
       name: "LupineCommand",
       dependencies: [
         "LupineEngine", "LupineWebSocket", "LupineAuthentication", "LupineLogin", "LupineCache", "LupineCacheStore",
-        "LupineBench", "LupineJSON", "LupineRandom", "CLupineLinux",
+        "LupineBench", "LupineJSON", "LupineRandom", "CLupineLinux", "LupineLibc",
       ],
       swiftSettings: strict),
     .executableTarget(

@@ -168,7 +168,6 @@ enum DeltaSeconds {
   /// this limit (RFC 9111 §1.2.2).
   static func value(of text: ArraySlice<UInt8>) -> Int64? {
     // delta-seconds = 1*DIGIT
-    guard !text.isEmpty, text.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
-    return text.reduce(0) { min($0 * 10 + Int64($1 &- 0x30), CacheLimits.deltaSecondsMax) }
+    Digits.value(of: text, atMost: CacheLimits.deltaSecondsMax)
   }
 }

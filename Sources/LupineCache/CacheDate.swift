@@ -33,8 +33,7 @@ package struct ExchangeTimes: Sendable, Hashable {
     self.request = min(Self.clamped(request), self.response)
   }
 
-  /// The range of times in seconds since 1970 that HTTP-date can represent: the years 1 to 9999.
-  private static let range: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
-
-  static func clamped(_ seconds: Int64) -> Int64 { min(max(seconds, range.lowerBound), range.upperBound) }
+  static func clamped(_ seconds: Int64) -> Int64 {
+    min(max(seconds, CalendarTime.secondsRange.lowerBound), CalendarTime.secondsRange.upperBound)
+  }
 }

@@ -48,9 +48,9 @@ package struct CacheMachine: Sendable {
     package let response: ServedResponse
     package let reason: Reason
     /// The changes of stored responses to make first.
-    package let updates: [StoredUpdate]
+    package var updates: [StoredUpdate] = []
     /// The request that revalidates the stored response in the background, or nil if it needs none.
-    package let revalidation: Forwarding?
+    package var revalidation: Forwarding?
   }
 
   /// The use of an origin's response.
@@ -173,8 +173,7 @@ package struct CacheMachine: Sendable {
   private mutating func serve(_ hit: CacheHit, revalidation: Forwarding? = nil) -> Action {
     phase = .answered
     return .serve(
-      Served(
-        index: hit.index, response: hit.response, reason: .hit(hit.reason), updates: [], revalidation: revalidation))
+      Served(index: hit.index, response: hit.response, reason: .hit(hit.reason), revalidation: revalidation))
   }
 
   private mutating func send(_ forwarding: Forwarding, mayWait: Bool) -> Action {
@@ -230,14 +229,12 @@ package struct CacheMachine: Sendable {
     case .serveValidated(let index, let response):
       phase = .withheld(
         Served(
-          index: index, response: response, reason: .validated(forwarding.reason), updates: outcome.updates,
-          revalidation: nil))
+          index: index, response: response, reason: .validated(forwarding.reason), updates: outcome.updates))
       let new = outcome.updates.first { $0.index == index }?.change.response
       return .withhold([], confirmed: new ?? stored[index])
     case .serveStale(let index, let response):
       phase = .withheld(
-        Served(
-          index: index, response: response, reason: .originFailed, updates: outcome.updates, revalidation: nil))
+        Served(index: index, response: response, reason: .originFailed, updates: outcome.updates))
       return .withhold([], confirmed: nil)
     case .sendWithoutConditions:
       phase = .withheld(nil)
@@ -273,8 +270,7 @@ package struct CacheMachine: Sendable {
       guard case .outage = ending else { return nil }
       let outcome = ForwardingOutcome(ofFailure: forwarding, for: request, stored: stored, now: now)
       guard case .serveStale(let index, let response) = outcome.answer else { return nil }
-      return .serve(
-        Served(index: index, response: response, reason: .originFailed, updates: [], revalidation: nil))
+      return .serve(Served(index: index, response: response, reason: .originFailed))
     case .completing(let missing):
       phase = .answered
       if case .complete = ending, missing > 0 { return .abort }

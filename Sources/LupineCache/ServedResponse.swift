@@ -166,10 +166,6 @@ enum ByteRange: Equatable {
   /// Parses a decimal number of a Range. Returns nil if `digits` is empty or contains other bytes. A number that doesn't fit in 63
   /// bits becomes the largest number that does.
   private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
-    guard !digits.isEmpty, digits.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
-    return digits.reduce(0) { number, digit in
-      let (product, overflow) = number.multipliedReportingOverflow(by: 10)
-      return overflow || product > UInt64(Int64.max) - 9 ? UInt64(Int64.max) : product + UInt64(digit &- 0x30)
-    }
+    Digits.value(of: digits, atMost: .max).map { UInt64($0) }
   }
 }

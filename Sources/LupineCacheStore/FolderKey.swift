@@ -15,15 +15,6 @@ package struct FolderKey: Sendable {
 
   let hash: SipHash
 
-  private init(_ bytes: [UInt8]) {
-    hash = SipHash(FolderKey.word(bytes[..<8]), FolderKey.word(bytes[8...]))
-  }
-
-  /// Returns the number with the given bytes, the first of which is the least significant.
-  private static func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-    bytes.reversed().reduce(0) { word, byte in word << 8 | UInt64(byte) }
-  }
-
   /// The maximum number of attempts to read or create the key: 4. Another attempt is necessary if another process creates the key at
   /// the same time.
   private static let attemptsMax = 4
@@ -48,8 +39,10 @@ package struct FolderKey: Sendable {
   /// Reads the key. Returns nil if there is none. Removes the key's file if it has the wrong size.
   private static func read(from folder: Folder) throws(SystemError) -> FolderKey? {
     guard folder.contains(fileName) else { return nil }
-    let bytes = try File(reading: fileName, in: folder).read(upTo: byteCount + 1, at: 0)
-    if bytes.count == byteCount { return FolderKey(bytes) }
+    var reader = RecordBytes(try File(reading: fileName, in: folder).read(upTo: byteCount + 1, at: 0)[...])
+    if let first = reader.number64(), let second = reader.number64(), reader.isAtEnd {
+      return FolderKey(hash: SipHash(first, second))
+    }
     try folder.remove(fileName)
     return nil
   }

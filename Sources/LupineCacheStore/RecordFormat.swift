@@ -119,8 +119,7 @@ package struct RecordHead: Sendable, Equatable {
     bytes += RecordBytes.bytes(of: UInt32(response.selectingFields.selectors.count))
     for selector in response.selectingFields.selectors {
       text(selector.name.utf8)
-      bytes.append(selector.value == nil ? 0 : 1)
-      if let value = selector.value { text(value) }
+      bytes += RecordBytes.bytes(ofOptional: selector.value)
     }
     bytes += RecordBytes.bytes(of: UInt32(response.fields.count))
     for position in response.fields.indices {
@@ -157,18 +156,10 @@ extension RecordBytes {
   }
 
   fileprivate mutating func selectors() -> [SelectingFields.Selector]? {
-    guard let count = number32(), count <= CacheLimits.varyNamesMax else { return nil }
-    var selectors: [SelectingFields.Selector] = []
-    for _ in 0..<count {
-      guard let name = string(), let presence = byte(), presence <= 1 else { return nil }
-      guard presence == 1 else {
-        selectors.append(SelectingFields.Selector(name: name, value: nil))
-        continue
-      }
-      guard let value = text() else { return nil }
-      selectors.append(SelectingFields.Selector(name: name, value: value))
+    list(countMax: CacheLimits.varyNamesMax) { reader in
+      guard let name = reader.string(), let value = reader.optional({ $0.text() }) else { return nil }
+      return SelectingFields.Selector(name: name, value: value)
     }
-    return selectors
   }
 
   fileprivate mutating func fields() -> Fields? {

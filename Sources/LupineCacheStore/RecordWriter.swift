@@ -93,7 +93,7 @@ package final class RecordWriter {
     let stride = UInt64(RecordFormat.blockByteCount + RecordFormat.checksumByteCount)
     let offset = UInt64(RecordFormat.preambleByteCount + head.count) + blockCount * stride
     let checksum = RecordFormat.checksum(block.span, number: blockCount, id: id)
-    for index in 0..<RecordFormat.checksumByteCount { block.append(UInt8(truncatingIfNeeded: checksum >> (8 * index))) }
+    block += RecordBytes.bytes(of: checksum)
     try write(block, at: offset)
     block.removeAll(keepingCapacity: true)
     blockCount += 1

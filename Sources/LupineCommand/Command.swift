@@ -95,12 +95,6 @@ enum Command {
 
   private static func engine(_ options: Options) throws(CommandError) -> Engine {
     if let list = options.bypass { EngineConfiguration.replaceBypassVariable(by: list) }
-    let configuration = try EngineConfiguration(options)
-    do {
-      return try Engine(configuration: configuration)
-    } catch {
-      throw CommandError(
-        .other, "the engine can't start (\(error)). Raise the descriptor and process limits (ulimit -n, -u).")
-    }
+    return try .started(try EngineConfiguration(options))
   }
 }

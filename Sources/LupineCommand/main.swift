@@ -1,10 +1,6 @@
 // main: the command `lupine`, a small curl on LupineEngine, without Foundation.
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 // With SIGPIPE ignored, a write to a closed pipe fails with EPIPE, which ends the transfer like any other write error.
 signal(SIGPIPE, SIG_IGN)

@@ -122,12 +122,19 @@ open class HTTPCookie: NSObject, NSSecureCoding, @unchecked Sendable {
   ///   - url: The URL of the response. If it isn't http or https, the result is empty.
   /// - Returns: The cookies in their order. Expired cookies are included, because storing one removes the cookie that it replaces.
   open class func cookies(withResponseHeaderFields headerFields: [String: String], for url: URL) -> [HTTPCookie] {
-    parsed(headerFields, from: url)
+    guard let source = CookieSource(url) else { return [] }
+    let now = Date()
+    let values = headerFields.filter { $0.key.isSameFieldName(as: "Set-Cookie") }
+    return values.sorted { $0.key < $1.key }.flatMap { JoinedSetCookie.lines(of: Array($0.value.utf8)) }
+      .compactMap { line in (try? SetCookie(line)).map { HTTPCookie(Cookie(parsed: $0, from: source, now: now)) } }
   }
 
   /// Returns a dictionary with the Cookie field that sends the cookies in the given order. Returns an empty dictionary if there are
   /// no cookies.
-  open class func requestHeaderFields(with cookies: [HTTPCookie]) -> [String: String] { field(with: cookies) }
+  open class func requestHeaderFields(with cookies: [HTTPCookie]) -> [String: String] {
+    if cookies.isEmpty { return [:] }
+    return ["Cookie": cookies.map { String(decoding: $0.cookie.pair, as: UTF8.self) }.joined(separator: "; ")]
+  }
 
   /// Returns whether the object is a cookie whose public properties are equal.
   open override func isEqual(_ object: Any?) -> Bool { (object as? HTTPCookie)?.cookie == cookie }

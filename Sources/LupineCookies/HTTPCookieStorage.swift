@@ -123,15 +123,33 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
   /// Returns all stored cookies that haven't expired, sorted.
   ///
   /// - Parameter sortOrder: The sort descriptors, most important first. If it is empty, the cookies have the order of ``cookies``.
-  open func sortedCookies(using sortOrder: [NSSortDescriptor]) -> [HTTPCookie] { sorted(by: sortOrder) }
+  open func sortedCookies(using sortOrder: [NSSortDescriptor]) -> [HTTPCookie] {
+    (cookies ?? []).enumerated().sorted { left, right in
+      for descriptor in sortOrder {
+        switch descriptor.compare(left.element, to: right.element) {
+        case .orderedAscending: return true
+        case .orderedDescending: return false
+        case .orderedSame: continue
+        }
+      }
+      // `sorted` isn't stable, so equal cookies are compared by position.
+      return left.offset < right.offset
+    }.map(\.element)
+  }
 
   /// Returns the cookie storage of an app group. The same identifier always returns the same storage. Like all storages, it exists
   /// only in the memory of this process, so it isn't shared with other programs.
   ///
   /// - Parameter identifier: The name of the group.
   open class func sharedCookieStorage(forGroupContainerIdentifier identifier: String) -> HTTPCookieStorage {
-    ofGroup(identifier)
+    groups.withLock { groups in
+      if let storage = groups[identifier] { return storage }
+      let storage = HTTPCookieStorage()
+      groups[identifier] = storage
+      return storage
+    }
   }
+  private static let groups = Mutex<[String: HTTPCookieStorage]>([:])
 
   // MARK: Sessions
 

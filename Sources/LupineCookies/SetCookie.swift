@@ -1,6 +1,7 @@
-// SetCookie: parses a Set-Cookie field line (RFC 6265bis §5.6).
+// SetCookie: parses a Set-Cookie field line (RFC 6265bis §5.6), and splits lines that were joined.
 
 import Foundation
+import LupineWire
 
 /// A parsed Set-Cookie field line. `Cookie` checks later whether the server may set this cookie.
 struct SetCookie: Sendable, Equatable {
@@ -37,11 +38,11 @@ struct SetCookie: Sendable, Equatable {
     // Without "=", the text is the value of a cookie without a name.
     let pair = parts[0]
     if let equals = pair.firstIndex(of: UInt8(ascii: "=")) {
-      name = Array(Self.trimmed(pair[..<equals]))
-      value = Array(Self.trimmed(pair[equals...].dropFirst()))
+      name = Array(FieldList.trimmed(pair[..<equals]))
+      value = Array(FieldList.trimmed(pair[equals...].dropFirst()))
     } else {
       name = []
-      value = Array(Self.trimmed(pair))
+      value = Array(FieldList.trimmed(pair))
     }
     try Self.check(name: name, value: value)
     for attribute in parts.dropFirst() { take(attribute) }
@@ -68,14 +69,14 @@ struct SetCookie: Sendable, Equatable {
   /// one is used.
   private mutating func take(_ attribute: ArraySlice<UInt8>) {
     let equals = attribute.firstIndex(of: UInt8(ascii: "=")) ?? attribute.endIndex
-    let value = Self.trimmed(attribute[equals...].dropFirst())
+    let value = FieldList.trimmed(attribute[equals...].dropFirst())
     guard value.count <= CookieLimits.attributeBytesMax else { return }
-    switch String(decoding: Self.trimmed(attribute[..<equals]).map(Self.lowercased), as: UTF8.self) {
+    switch FieldList.lowercased(FieldList.trimmed(attribute[..<equals])) {
     case "expires": expires = CookieDate.parse(value) ?? expires
     case "max-age": maxAge = Self.seconds(value) ?? maxAge
     case "domain":
       let name = value.first == UInt8(ascii: ".") ? value.dropFirst() : value
-      domain = name.isEmpty ? nil : String(decoding: name.map(Self.lowercased), as: UTF8.self)
+      domain = name.isEmpty ? nil : FieldList.lowercased(name)
     case "path": path = String(decoding: value, as: UTF8.self)
     case "secure": isSecure = true
     case "httponly": isHTTPOnly = true
@@ -97,21 +98,35 @@ struct SetCookie: Sendable, Equatable {
   private static func seconds(_ text: ArraySlice<UInt8>) -> Int64? {
     let isNegative = text.first == UInt8(ascii: "-")
     let digits = isNegative ? text.dropFirst() : text
-    guard !digits.isEmpty, digits.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else { return nil }
-    if isNegative { return 0 }
-    return digits.reduce(0) { min($0 * 10 + Int64($1 - UInt8(ascii: "0")), CookieLimits.ageSecondsMax) }
+    return Digits.value(of: digits, atMost: isNegative ? 0 : CookieLimits.ageSecondsMax)
+  }
+}
+
+/// Splits Set-Cookie lines that were joined with commas, as in a dictionary of fields, although RFC 9110 §5.3 forbids joining these
+/// lines.
+enum JoinedSetCookie {
+  /// Returns the separate Set-Cookie lines. A comma ends a line only if a cookie name and an equals sign follow it. The comma in a
+  /// date doesn't end the line, because the day of the month follows it.
+  static func lines(of joined: [UInt8]) -> [ArraySlice<UInt8>] {
+    var lines: [ArraySlice<UInt8>] = []
+    var start = 0
+    for (index, byte) in joined.enumerated() where byte == UInt8(ascii: ",") && beginsPair(joined[(index + 1)...]) {
+      lines.append(joined[start..<index])
+      // Programs that join lines may add a line break after the comma.
+      start = joined[(index + 1)...].firstIndex { !isLineBreak($0) } ?? joined.endIndex
+    }
+    lines.append(joined[start...])
+    return lines
   }
 
-  /// Returns the bytes without leading and trailing SP and HTAB.
-  private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-    var bytes = bytes.drop(while: isSpace)
-    while let last = bytes.last, isSpace(last) { bytes.removeLast() }
-    return bytes
-  }
+  private static func isLineBreak(_ byte: UInt8) -> Bool { byte == 0x0D || byte == 0x0A }
 
-  // Converts only ASCII letters, because Unicode would map some letters of other scripts to ASCII letters.
-  private static func lowercased(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte }
+  // [ line break ] OWS token BWS "="
+  private static func beginsPair(_ rest: ArraySlice<UInt8>) -> Bool {
+    let text = rest.drop(while: isLineBreak).drop(while: FieldList.isBlank)
+    let name = text.prefix(while: \.isTokenCharacter)
+    return !name.isEmpty && text[name.endIndex...].drop(while: FieldList.isBlank).first == UInt8(ascii: "=")
+  }
 }
 
 /// The prefixes of cookie names, such as `__Secure-`, that require a cookie to have certain attributes (RFC 6265bis §4.1.3).

@@ -2,12 +2,7 @@
 
 import CLupineGSSAPI
 package import LupineAuthentication
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 /// The functions of a GSSAPI library that was loaded at run time. The library is never unloaded, because its threads and handlers
 /// may still run.

@@ -40,28 +40,23 @@ struct JSONKeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-    guard let index = present(key) else { return nil }
-    return try reader.bool(index, under(key))
+    try present(key).map { try reader.bool($0, under(key)) }
   }
 
   func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-    guard let index = present(key) else { return nil }
-    return try reader.string(index, under(key))
+    try present(key).map { try reader.string($0, under(key)) }
   }
 
   func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-    guard let index = present(key) else { return nil }
-    return try reader.double(index, under(key))
+    try present(key).map { try reader.double($0, under(key)) }
   }
 
   func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-    guard let index = present(key) else { return nil }
-    return try reader.float(index, under(key))
+    try present(key).map { try reader.float($0, under(key)) }
   }
 
   func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-    guard let index = present(key) else { return nil }
-    return try reader.integer(index, under(key))
+    try present(key).map { try reader.integer($0, under(key)) }
   }
 
   func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try rareIfPresent(key) }
@@ -69,8 +64,7 @@ struct JSONKeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try rareIfPresent(key) }
 
   func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-    guard let index = present(key) else { return nil }
-    return try reader.integer(index, under(key))
+    try present(key).map { try reader.integer($0, under(key)) }
   }
 
   func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try rareIfPresent(key) }
@@ -80,8 +74,7 @@ struct JSONKeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try rareIfPresent(key) }
 
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-    guard let index = present(key) else { return nil }
-    return try decoder.unwrap(index, as: type, under(key))
+    try present(key).map { try decoder.unwrap($0, as: type, under(key)) }
   }
 
   func nestedContainer<NestedKey: CodingKey>(

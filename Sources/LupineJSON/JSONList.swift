@@ -34,75 +34,25 @@ struct JSONList: UnkeyedDecodingContainer {
     return true
   }
 
-  mutating func decode(_ type: Bool.Type) throws -> Bool {
-    try element(type) { try $0.reader.bool($1, $2()) }
-  }
-
-  mutating func decode(_ type: String.Type) throws -> String {
-    try element(type) { try $0.reader.string($1, $2()) }
-  }
-
-  mutating func decode(_ type: Double.Type) throws -> Double {
-    try element(type) { try $0.reader.double($1, $2()) }
-  }
-
-  mutating func decode(_ type: Float.Type) throws -> Float {
-    try element(type) { try $0.reader.float($1, $2()) }
-  }
-
-  mutating func decode(_ type: Int.Type) throws -> Int {
-    try element(type) { try $0.reader.integer($1, $2()) }
-  }
-
-  mutating func decode(_ type: Int8.Type) throws -> Int8 {
-    try element(type) { try $0.reader.integer($1, $2()) }
-  }
-
-  mutating func decode(_ type: Int16.Type) throws -> Int16 {
-    try element(type) { try $0.reader.integer($1, $2()) }
-  }
-
-  mutating func decode(_ type: Int32.Type) throws -> Int32 {
-    try element(type) { try $0.reader.integer($1, $2()) }
-  }
-
-  mutating func decode(_ type: Int64.Type) throws -> Int64 {
-    try element(type) { try $0.reader.integer($1, $2()) }
-  }
-
-  mutating func decode(_ type: Int128.Type) throws -> Int128 {
-    try element(type) { try $0.reader.integer($1, $2()) }
-  }
-
-  mutating func decode(_ type: UInt.Type) throws -> UInt {
-    try element(type) { try $0.reader.integer($1, $2()) }
-  }
-
-  mutating func decode(_ type: UInt8.Type) throws -> UInt8 {
-    try element(type) { try $0.reader.integer($1, $2()) }
-  }
-
-  mutating func decode(_ type: UInt16.Type) throws -> UInt16 {
-    try element(type) { try $0.reader.integer($1, $2()) }
-  }
-
-  mutating func decode(_ type: UInt32.Type) throws -> UInt32 {
-    try element(type) { try $0.reader.integer($1, $2()) }
-  }
-
-  mutating func decode(_ type: UInt64.Type) throws -> UInt64 {
-    try element(type) { try $0.reader.integer($1, $2()) }
-  }
-
-  mutating func decode(_ type: UInt128.Type) throws -> UInt128 {
-    try element(type) { try $0.reader.integer($1, $2()) }
-  }
+  mutating func decode(_ type: Bool.Type) throws -> Bool { try element(type) { try $0.reader.bool($1, $2()) } }
+  mutating func decode(_ type: String.Type) throws -> String { try element(type) { try $0.reader.string($1, $2()) } }
+  mutating func decode(_ type: Double.Type) throws -> Double { try element(type) { try $0.reader.double($1, $2()) } }
+  mutating func decode(_ type: Float.Type) throws -> Float { try element(type) { try $0.reader.float($1, $2()) } }
+  mutating func decode(_ type: Int.Type) throws -> Int { try integer() }
+  mutating func decode(_ type: Int8.Type) throws -> Int8 { try integer() }
+  mutating func decode(_ type: Int16.Type) throws -> Int16 { try integer() }
+  mutating func decode(_ type: Int32.Type) throws -> Int32 { try integer() }
+  mutating func decode(_ type: Int64.Type) throws -> Int64 { try integer() }
+  mutating func decode(_ type: Int128.Type) throws -> Int128 { try integer() }
+  mutating func decode(_ type: UInt.Type) throws -> UInt { try integer() }
+  mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try integer() }
+  mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try integer() }
+  mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try integer() }
+  mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try integer() }
+  mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try integer() }
 
   mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
-    let index = try require(type)
-    let value = try decoder.unwrap(index, as: type, location)
-    advance()
-    return value
+    try element(type) { try $0.unwrap($1, as: type, $2()) }
   }
 
   mutating func decodeIfPresent(_ type: Bool.Type) throws -> Bool? {
@@ -121,54 +71,19 @@ struct JSONList: UnkeyedDecodingContainer {
     try elementIfPresent { try $0.reader.float($1, $2()) }
   }
 
-  mutating func decodeIfPresent(_ type: Int.Type) throws -> Int? {
-    try elementIfPresent { try $0.reader.integer($1, $2()) }
-  }
-
-  mutating func decodeIfPresent(_ type: Int8.Type) throws -> Int8? {
-    try elementIfPresent { try $0.reader.integer($1, $2()) }
-  }
-
-  mutating func decodeIfPresent(_ type: Int16.Type) throws -> Int16? {
-    try elementIfPresent { try $0.reader.integer($1, $2()) }
-  }
-
-  mutating func decodeIfPresent(_ type: Int32.Type) throws -> Int32? {
-    try elementIfPresent { try $0.reader.integer($1, $2()) }
-  }
-
-  mutating func decodeIfPresent(_ type: Int64.Type) throws -> Int64? {
-    try elementIfPresent { try $0.reader.integer($1, $2()) }
-  }
-
-  mutating func decodeIfPresent(_ type: UInt.Type) throws -> UInt? {
-    try elementIfPresent { try $0.reader.integer($1, $2()) }
-  }
-
-  mutating func decodeIfPresent(_ type: UInt8.Type) throws -> UInt8? {
-    try elementIfPresent { try $0.reader.integer($1, $2()) }
-  }
-
-  mutating func decodeIfPresent(_ type: UInt16.Type) throws -> UInt16? {
-    try elementIfPresent { try $0.reader.integer($1, $2()) }
-  }
-
-  mutating func decodeIfPresent(_ type: UInt32.Type) throws -> UInt32? {
-    try elementIfPresent { try $0.reader.integer($1, $2()) }
-  }
-
-  mutating func decodeIfPresent(_ type: UInt64.Type) throws -> UInt64? {
-    try elementIfPresent { try $0.reader.integer($1, $2()) }
-  }
+  mutating func decodeIfPresent(_ type: Int.Type) throws -> Int? { try integerIfPresent() }
+  mutating func decodeIfPresent(_ type: Int8.Type) throws -> Int8? { try integerIfPresent() }
+  mutating func decodeIfPresent(_ type: Int16.Type) throws -> Int16? { try integerIfPresent() }
+  mutating func decodeIfPresent(_ type: Int32.Type) throws -> Int32? { try integerIfPresent() }
+  mutating func decodeIfPresent(_ type: Int64.Type) throws -> Int64? { try integerIfPresent() }
+  mutating func decodeIfPresent(_ type: UInt.Type) throws -> UInt? { try integerIfPresent() }
+  mutating func decodeIfPresent(_ type: UInt8.Type) throws -> UInt8? { try integerIfPresent() }
+  mutating func decodeIfPresent(_ type: UInt16.Type) throws -> UInt16? { try integerIfPresent() }
+  mutating func decodeIfPresent(_ type: UInt32.Type) throws -> UInt32? { try integerIfPresent() }
+  mutating func decodeIfPresent(_ type: UInt64.Type) throws -> UInt64? { try integerIfPresent() }
 
   mutating func decodeIfPresent<T: Decodable>(_ type: T.Type) throws -> T? {
-    guard next < end, reader[next].kind != .null else {
-      advance()
-      return nil
-    }
-    let value = try decoder.unwrap(next, as: type, location)
-    advance()
-    return value
+    try elementIfPresent { try $0.unwrap($1, as: type, $2()) }
   }
 
   mutating func nestedContainer<NestedKey: CodingKey>(
@@ -183,6 +98,16 @@ struct JSONList: UnkeyedDecodingContainer {
 
   mutating func superDecoder() throws -> any Decoder {
     try element((any Decoder).self) { JSONValueDecoder($0.document, at: $1, location: $2()) }
+  }
+
+  @inline(__always)
+  private mutating func integer<Value: FixedWidthInteger>() throws -> Value {
+    try element(Value.self) { try $0.reader.integer($1, $2()) }
+  }
+
+  @inline(__always)
+  private mutating func integerIfPresent<Value: FixedWidthInteger>() throws -> Value? {
+    try elementIfPresent { try $0.reader.integer($1, $2()) }
   }
 
   // Decodes the next element, and moves to the one after it if that succeeds.
@@ -211,10 +136,6 @@ struct JSONList: UnkeyedDecodingContainer {
     advance()
     return value
   }
-
-  // The location of the next element.
-  @inline(__always)
-  private var location: JSONLocation { JSONLocation(path: path, element: currentIndex) }
 
   @inline(__always)
   private mutating func advance() {

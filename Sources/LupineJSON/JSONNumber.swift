@@ -24,15 +24,20 @@ struct JSONNumber {
       index = 1
     }
     let start = index
+    readDigits(&index)
+    var digits = index &- start
+    if index < bytes.count { readRest(from: index, &digits) }
+    if digits > Self.digitsMax { isExact = digits &- leadingZeros(from: start) <= Self.digitsMax && isExact }
+  }
+
+  @inline(__always)
+  private mutating func readDigits(_ index: inout Int) {
     while index < bytes.count {
       let digit = bytes[index] &- 0x30
       guard digit < 10 else { break }
       mantissa = mantissa &* 10 &+ UInt64(digit)
       index &+= 1
     }
-    var digits = index &- start
-    if index < bytes.count { readRest(from: index, &digits) }
-    if digits > Self.digitsMax { isExact = digits &- leadingZeros(from: start) <= Self.digitsMax && isExact }
   }
 
   // Leading zeros aren't significant.
@@ -46,12 +51,7 @@ struct JSONNumber {
     if bytes[index] == 0x2E {
       index &+= 1
       let start = index
-      while index < bytes.count {
-        let digit = bytes[index] &- 0x30
-        guard digit < 10 else { break }
-        mantissa = mantissa &* 10 &+ UInt64(digit)
-        index &+= 1
-      }
+      readDigits(&index)
       digits &+= index &- start
       exponent = start &- index
     }

@@ -2,12 +2,7 @@
 
 import LupineAuthentication
 import LupineGSSAPI
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 /// The sources of random bytes, time and GSSAPI security contexts. Tests replace them.
 struct AuthenticationSources: Sendable {

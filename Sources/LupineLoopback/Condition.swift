@@ -1,12 +1,7 @@
 // Condition: a value whose changes threads can await. It is for blocking servers; event loops never block.
 
+internal import LupineLibc
 package import LupineReactor
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
 
 /// A value that is protected by a lock. Threads can wait until the value meets a condition, and each change of the value wakes all
 /// of them.

@@ -1,13 +1,8 @@
 // Socket+Listening: sockets that listen, and blocking sockets that they accept.
 
 internal import CLupineLoopback
+internal import LupineLibc
 package import LupineReactor
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
 
 extension Socket {
   /// Creates a socket that listens on an address. With port 0, the kernel chooses the port. This socket and the sockets that it
@@ -19,7 +14,7 @@ extension Socket {
     let result = Socket(FileDescriptor(owning: number))
     result.set(SOL_SOCKET, SO_REUSEADDR, 1)
     _ = try SystemCall.run("bind") { address.withPointer { bind(number, $0, $1) } }
-    _ = try SystemCall.run("listen") { Glibc.listen(number, CInt(clamping: backlog)) }
+    _ = try SystemCall.run("listen") { LupineLibc.listen(number, CInt(clamping: backlog)) }
     return result
   }
 
@@ -67,6 +62,6 @@ extension Socket {
   /// Makes closing the socket discard unsent data and send a reset (RST) instead of a FIN.
   package func resetOnClose() {
     var linger = linger(l_onoff: 1, l_linger: 0)
-    setsockopt(number, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+    setsockopt(number, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<LupineLibc.linger>.size))
   }
 }

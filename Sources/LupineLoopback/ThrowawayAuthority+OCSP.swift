@@ -1,13 +1,8 @@
 // ThrowawayAuthority+OCSP: valid and invalid OCSP responses and revocation lists for tests.
 
 internal import CLupineOpenSSL
+internal import LupineLibc
 package import LupineTLS
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
 
 extension ThrowawayAuthority {
   /// The status of a certificate in an OCSP response (RFC 6960 §2.2).
@@ -72,12 +67,9 @@ extension ThrowawayAuthority {
   }
 
   private static func copyNonce(of request: [UInt8], to basic: OpaquePointer) throws(TLSError) {
-    let parsed = request.withUnsafeBufferPointer { bytes in
-      // SAFETY: OpenSSL reads at most `count` bytes.
-      var next = bytes.baseAddress
-      return d2i_OCSP_REQUEST(nil, &next, bytes.count)
-    }
-    guard let parsed = Owned(parsed, freeing: OCSP_REQUEST_free), OCSP_copy_nonce(basic, parsed.pointer) == 1 else {
+    guard let parsed = decode(request, d2i_OCSP_REQUEST, freeing: OCSP_REQUEST_free),
+      OCSP_copy_nonce(basic, parsed.pointer) == 1
+    else {
       throw .configurationFromQueue("The request has no nonce.")
     }
   }

@@ -80,9 +80,7 @@ final class ConnectionRegistry: Sendable {
   func shutDown() {
     let (listener, open) = condition.update { state in
       state.isStopped = true
-      let listener = state.listener
-      state.listener = nil
-      return (listener, Array(state.open.values))
+      return (state.listener.take(), Array(state.open.values))
     }
     listener?.shutdownBoth()
     for socket in open { socket.shutdownBoth() }

@@ -23,9 +23,7 @@ package final class Gate: Sendable {
   package func open() {
     let waiters = state.withLock { state in
       state.isOpen = true
-      let waiters = state.waiters
-      state.waiters = []
-      return waiters
+      return exchange(&state.waiters, with: [])
     }
     for waiter in waiters { waiter() }
   }

@@ -68,8 +68,7 @@ extension Peer {
     var decoder = ChunkedDecoder(limits: Limits())
     while true {
       if unread.isEmpty { _ = try fill(isBetweenRequests: false) }
-      let bytes = unread
-      unread = []
+      let bytes = exchange(&unread, with: [])
       var cursor = 0
       decoding: while true {
         switch try decoder.next(bytes.span, at: &cursor) {

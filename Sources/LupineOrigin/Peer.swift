@@ -33,10 +33,7 @@ package final class Peer {
   /// TLS, for example with a CONNECT request. Throws a `TLSError` if the handshake fails, and a `SystemError` if the connection is
   /// lost.
   package func startTLS(_ identity: ServerIdentity) throws {
-    let below = try openLine()
-    let received = unread
-    unread = []
-    line = try TLSLine(below, identity.context, received: received)
+    line = try TLSLine(openLine(), identity.context, received: exchange(&unread, with: []))
   }
 }
 
@@ -61,9 +58,7 @@ extension Peer {
   /// Blocks until bytes arrive from the client, and returns them. Returns an empty array if the client has closed its sending side.
   package func receive() throws -> [UInt8] {
     if unread.isEmpty { return try openLine().read() }
-    let bytes = unread
-    unread = []
-    return bytes
+    return exchange(&unread, with: [])
   }
 
   /// Blocks the thread until the gate is open. Throws `OriginError.stopped` if the server stops first.

@@ -50,14 +50,10 @@ package enum TransferFormat {
     guard reader.take(8).map(Array.init) == magic, let read = reader.number32(), (versionMin...version).contains(read),
       let count = reader.number32(), count <= headBytesMax, reader.number64() == id, let checksum = reader.number64(),
       let head = reader.take(Int(count)),
-      checksum == Checksum.of((bytes[..<(preambleByteCount - 8)] + head).array.span)
+      checksum == Checksum.of(Array(bytes[..<(preambleByteCount - 8)] + head).span)
     else { return nil }
     return (read, head, bytes[head.endIndex...])
   }
-}
-
-extension ArraySlice<UInt8> {
-  fileprivate var array: [UInt8] { Array(self) }
 }
 
 /// The content of the file that stores a background task.
@@ -136,7 +132,8 @@ extension TransferDescription {
     bytes += RecordBytes.bytes(of: body)
     bytes += RecordBytes.bytes(ofOptional: timeout?.bitPattern) + RecordBytes.bytes(ofOptional: cachePolicy)
     bytes.append(handlesCookies ? 1 : 0)
-    bytes += RecordBytes.bytes(ofOptional: mainDocument) + RecordBytes.bytes(ofOptional: taskDescription)
+    bytes += RecordBytes.bytes(ofOptional: mainDocument?.utf8)
+    bytes += RecordBytes.bytes(ofOptional: taskDescription?.utf8)
     return bytes + RecordBytes.bytes(ofOptional: earliestStart?.bitPattern) + options.bytes
   }
 

@@ -66,34 +66,6 @@ package struct TransferOptions: Sendable, Equatable, Codable {
 }
 
 extension RecordBytes {
-  /// Encodes a number of a record that may be nil.
-  static func bytes(ofOptional number: (some FixedWidthInteger)?) -> [UInt8] {
-    number.map { [1] + bytes(of: $0) } ?? [0]
-  }
-
-  /// Encodes a text of a record that may be nil.
-  static func bytes(ofOptional text: String?) -> [UInt8] { text.map { [1] + bytes(of: $0.utf8) } ?? [0] }
-
-  /// Decodes a value that may be nil. The outer optional is nil if the bytes are malformed, and the inner one if the value was nil.
-  mutating func optional<Value>(_ value: (inout RecordBytes) -> Value?) -> Value?? {
-    switch byte() {
-    case 0: .some(nil)
-    case 1: value(&self).map { .some($0) }
-    default: nil
-    }
-  }
-
-  /// Decodes a list, whose elements `element` decodes. Returns nil if the bytes are malformed.
-  mutating func list<Element>(_ element: (inout RecordBytes) -> Element?) -> [Element]? {
-    guard let count = number32() else { return nil }
-    var elements: [Element] = []
-    for _ in 0..<count {
-      guard let element = element(&self) else { return nil }
-      elements.append(element)
-    }
-    return elements
-  }
-
   fileprivate mutating func optionalNumbers() -> [UInt64?]? {
     list { (reader: inout RecordBytes) -> UInt64?? in reader.optional { $0.number64() } }
   }

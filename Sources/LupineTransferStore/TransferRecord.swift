@@ -1,13 +1,8 @@
 // TransferRecord: one task's record, and the files with its response.
 
+internal import LupineLibc
 internal import LupineReactor
 internal import Synchronization
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
 
 /// The stored record of one background task. Methods may be called on any thread, and block the thread while the disk is busy.
 package final class TransferRecord: Sendable {
@@ -65,12 +60,13 @@ package final class TransferRecord: Sendable {
       change(&content.progress)
       if content.progress != earlier { content.sequence += 1 }
     } _: { changed throws(TransferStoreError) in
-      var failure: SystemError?
-      for _ in 0..<Self.attemptsMax {
-        failure = overwriteSlot(of: changed)
-        if failure == nil { break }
+      for attempt in 1...Self.attemptsMax {
+        do throws(SystemError) {
+          return try overwriteSlot(of: changed)
+        } catch {
+          if attempt == Self.attemptsMax { throw .system(error) }
+        }
       }
-      if let failure { throw .system(failure) }
     }
   }
 
@@ -116,22 +112,17 @@ package final class TransferRecord: Sendable {
     try WritableFile(reopening: TransferFileName.record(id).text, in: ownership.folder)
   }
 
-  private func overwriteSlot(of content: TransferRecordContent) -> SystemError? {
-    do throws(SystemError) {
-      let file = try reopenedRecord()
-      // The slots are at the end.
-      let end = try file.byteCount()
-      let slots = UInt64(TransferFormat.slotCount * TransferFormat.slotByteCount)
-      guard end >= slots else { throw SystemError(call: "read \(path(.record(id)))", code: ENODATA) }
-      let offset = end - slots + UInt64(content.slotIndex * TransferFormat.slotByteCount)
-      let slot = content.slot(id: id)
-      try file.write(slot.span, at: offset)
-      try file.synchronize()
-      try file.close()
-      return nil
-    } catch {
-      return error
-    }
+  private func overwriteSlot(of content: TransferRecordContent) throws(SystemError) {
+    let file = try reopenedRecord()
+    // The slots are at the end.
+    let end = try file.byteCount()
+    let slots = UInt64(TransferFormat.slotCount * TransferFormat.slotByteCount)
+    guard end >= slots else { throw SystemError(call: "read \(path(.record(id)))", code: ENODATA) }
+    let offset = end - slots + UInt64(content.slotIndex * TransferFormat.slotByteCount)
+    let slot = content.slot(id: id)
+    try file.write(slot.span, at: offset)
+    try file.synchronize()
+    try file.close()
   }
 
   /// Writes the record of a new task.

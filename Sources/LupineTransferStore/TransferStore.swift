@@ -1,12 +1,7 @@
 // TransferStore: the folder with the records of a background session, which one process owns at a time.
 
+internal import LupineLibc
 package import LupineReactor
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
 
 /// The reason why the store of background tasks can't be opened, or a record in it can't be written.
 package enum TransferStoreError: Error, Sendable, Hashable {

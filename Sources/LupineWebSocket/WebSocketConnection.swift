@@ -93,11 +93,7 @@ package struct WebSocketConnection: ~Copyable, Sendable {
   package var isOpen: Bool { sending == .open }
 
   /// Removes and returns the bytes that the transport must send next.
-  package mutating func takeOutput() -> [UInt8] {
-    var taken: [UInt8] = []
-    swap(&taken, &output)
-    return taken
-  }
+  package mutating func takeOutput() -> [UInt8] { exchange(&output, with: []) }
 
   // MARK: Sending
 
@@ -275,8 +271,7 @@ package struct WebSocketConnection: ~Copyable, Sendable {
   }
 
   private mutating func endControlFrame() throws(WebSocketError) -> Event {
-    var payload: [UInt8] = []
-    swap(&payload, &control)
+    let payload = exchange(&control, with: [])
     switch header.opcode {
     case .ping:
       answer(payload)

@@ -55,7 +55,7 @@ struct SimulatedSOCKS {
     let host = bytes[3] == 3 ? String(decoding: address.dropFirst(), as: UTF8.self) : nil
     bytes.removeFirst(4 + addressCount + 2)
     let origin = world.schedule.origins.firstIndex { origin in
-      origin.origin.host == host || origin.addresses.contains { NumericAddress($0)?.bytes == address }
+      origin.origin.host == host || origin.addresses.contains { IPAddress($0)?.bytes == address }
     }
     world.require(origin != nil, "a proxy was asked for \(host ?? "\(address)"), which has no host")
     world.require(host == nil || !isLocal, "the proxy received the name \(host ?? "")")

@@ -7,29 +7,30 @@ import Testing
   /// The modules that the files of each target may import. The compiler checks the order of this package's targets. The table also
   /// limits the system's modules.
   private static let allowedImports: [String: Set<String>] = [
+    "LupineLibc": ["Glibc", "Musl"],
     "LupineWire": [],
     "LupineJSON": [],
     "LupineCache": ["LupineWire"],
     "LupineCacheStore": ["LupineCache", "LupineWire", "LupineReactor", "Synchronization"],
-    "LupineTransferStore": ["LupineReactor", "Glibc", "Synchronization"],
+    "LupineTransferStore": ["LupineReactor", "LupineLibc", "Synchronization"],
     "LupineRandom": [],
     "LupineCoding": ["CLupineZlib", "CLupineBrotli", "CLupineZstd"],
     "LupineWebSocket": ["LupineCoding"],
-    "LupineTLS": ["CLupineOpenSSL", "Glibc", "Synchronization"],
-    "LupineReactor": ["CLupineLinux", "Glibc", "Synchronization"],
+    "LupineTLS": ["CLupineOpenSSL", "LupineLibc", "Synchronization"],
+    "LupineReactor": ["CLupineLinux", "LupineLibc", "Synchronization"],
     "LupineAuthentication": ["LupineWire", "LupineTLS"],
-    "LupineGSSAPI": ["LupineAuthentication", "CLupineGSSAPI", "Glibc", "Synchronization"],
+    "LupineGSSAPI": ["LupineAuthentication", "CLupineGSSAPI", "LupineLibc", "Synchronization"],
     "LupineEngine": [
       "LupineWire", "LupineCoding", "LupineWebSocket", "LupineTLS", "LupineReactor", "LupineRandom", "Synchronization",
     ],
-    "LupineLogin": ["LupineEngine", "LupineAuthentication", "LupineGSSAPI", "Glibc", "Synchronization"],
-    "LupineLoopback": ["CLupineLoopback", "CLupineOpenSSL", "LupineTLS", "LupineReactor", "Glibc"],
+    "LupineLogin": ["LupineEngine", "LupineAuthentication", "LupineGSSAPI", "LupineLibc", "Synchronization"],
+    "LupineLoopback": ["CLupineLoopback", "CLupineOpenSSL", "LupineTLS", "LupineReactor", "LupineLibc"],
     "LupineOrigin": [
-      "LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "LupineLoopback", "Glibc", "Synchronization",
+      "LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "LupineLoopback", "LupineLibc", "Synchronization",
     ],
     "LupineBench": [
       "LupineEngine", "LupineWebSocket", "LupineReactor", "LupineWire", "LupineCoding", "LupineRandom", "LupineJSON",
-      "Histogram", "Glibc",
+      "Histogram", "LupineLibc",
       "Synchronization",
     ],
     "LupineServices": ["LupineEngine", "Configuration", "ServiceLifecycle"],
@@ -49,17 +50,17 @@ import Testing
     ],
     "LupineCommand": [
       "LupineBench", "LupineJSON", "LupineEngine", "LupineWebSocket", "LupineAuthentication", "LupineLogin",
-      "LupineCache", "LupineCacheStore", "LupineRandom", "CLupineLinux", "Glibc", "Synchronization",
+      "LupineCache", "LupineCacheStore", "LupineRandom", "CLupineLinux", "LupineLibc", "Synchronization",
     ],
     "LupineCookies": ["LupineWire", "Foundation", "Synchronization"],
     "LupineFormats": ["LupineJSON", "Foundation", "Synchronization"],
     "LupineURLSession": [
       "LupineEngine", "LupineWebSocket", "LupineAuthentication", "LupineLogin", "LupineCookies", "LupineCache",
       "LupineCacheStore", "LupineTransferStore", "Foundation", "Dispatch", "Synchronization",
-      "Glibc",
+      "LupineLibc",
     ],
     "Lupine": [
-      "LupineURLSession", "LupineEngine", "LupineFormats", "Foundation", "Dispatch", "Synchronization", "Glibc",
+      "LupineURLSession", "LupineEngine", "LupineFormats", "Foundation", "Dispatch", "Synchronization", "LupineLibc",
     ],
     "Alamofire": ["Lupine"],
     "Alamofire4": ["LupineURLSession", "Lupine", "LupineFormats", "Foundation", "Dispatch", "Synchronization"],
@@ -78,21 +79,7 @@ import Testing
   func imports(_ file: SourceFile) throws {
     let allowed = try #require(Self.allowedImports[file.target], "no rule for the target \(file.target)")
     for module in file.imports {
-      // Musl takes the place of Glibc in static programs.
-      #expect(allowed.contains(module == "Musl" ? "Glibc" : module), "\(file.path) imports \(module)")
-    }
-  }
-
-  @Test("a source file that imports Glibc imports Musl instead where there is no Glibc", arguments: SourceTree.sources)
-  func musl(_ file: SourceFile) {
-    let lines = file.lines.map { $0.trimmingPrefix(while: \.isWhitespace) }
-    for (index, line) in lines.enumerated() where line.hasSuffix("import Glibc") {
-      let level = line.dropLast("import Glibc".count)
-      let rest = lines.dropFirst(index + 1).prefix(3)
-      #expect(
-        index > 0 && lines[index - 1] == "#if canImport(Glibc)"
-          && Array(rest) == ["#else", "\(level)import Musl", "#endif"],
-        "\(file.path):\(index + 1)")
+      #expect(allowed.contains(module), "\(file.path) imports \(module)")
     }
   }
 

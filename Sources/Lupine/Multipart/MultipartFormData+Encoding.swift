@@ -4,12 +4,7 @@
 // (RFC 2046 §5.1.1, without preamble and epilogue)
 
 public import Foundation
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 extension MultipartFormData {
   /// Encodes the form in memory. For a large form, ``writeEncodedData(to:)`` needs less memory.

@@ -1,14 +1,9 @@
 // `MultipartUpload`: a multipart form for an upload, encoded once, in memory or in a temporary file.
 
 package import Foundation
+import LupineLibc
 import LupineURLSession
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
 
 // Unchecked because MultipartFormData isn't Sendable. It is accessed only with the Mutex held, and the caller must not change it
 // before the request has finished.

@@ -1,13 +1,8 @@
 // ArrivalSchedule: the times at which the requests of an open-loop load are due. Pure: no clock, no I/O.
 
 #if Bench
+  internal import LupineLibc
   internal import LupineRandom
-
-  #if canImport(Glibc)
-    internal import Glibc
-  #else
-    internal import Musl
-  #endif
 
   /// Returns the times at which requests are due, as distances from the load's start, in order.
   ///

@@ -2,12 +2,7 @@
 
 #if Bench
   internal import LupineEngine
-
-  #if canImport(Glibc)
-    internal import Glibc
-  #else
-    internal import Musl
-  #endif
+  internal import LupineLibc
 
   /// Runs work that blocks, because it sleeps between requests.
   enum SendingThread {

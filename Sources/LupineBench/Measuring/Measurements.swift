@@ -61,7 +61,7 @@
     private(set) var openedConnections = 0
     /// The events of streams, or nil if no scenario is a stream.
     private(set) var streams: StreamTotals?
-    fileprivate(set) var seconds: [SecondRow] = []
+    private(set) var seconds: [SecondRow] = []
     /// The latencies since due of the current second.
     private var second = LatencyHistogram()
     private var before = SecondRow.Counts()
@@ -147,9 +147,7 @@
       second.removeAll()
       return latencies
     }
-  }
 
-  extension Measurements {
     /// Removes the row of the last second and returns it, for tests without an end, whose rows would fill the memory.
     mutating func takeLastSecond() -> SecondRow? { seconds.popLast() }
   }

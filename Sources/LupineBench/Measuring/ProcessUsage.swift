@@ -1,13 +1,8 @@
 // ProcessUsage: the processor time and memory of a process, from /proc.
 
 #if Bench
+  package import LupineLibc
   package import LupineReactor
-
-  #if canImport(Glibc)
-    package import Glibc
-  #else
-    package import Musl
-  #endif
 
   /// A reading of a process's use of processor time and memory.
   package struct ProcessUsage: Sendable {

@@ -2,12 +2,7 @@
 
 #if Bench
   internal import LupineJSON
-
-  #if canImport(Glibc)
-    internal import Glibc
-  #else
-    internal import Musl
-  #endif
+  internal import LupineLibc
 
   /// A report that was read from its JSON, as far as comparisons need it.
   public struct ReportFile: Sendable, Decodable {

@@ -20,20 +20,11 @@
 
     static func encode(_ histogram: LatencyHistogram) -> String {
       let counts = Self.counts(of: histogram)
-      var payload: [UInt8] = []
-      append(cookie, to: &payload)
-      append(UInt32(counts.count), to: &payload)
-      append(UInt32(0), to: &payload)
-      append(UInt32(clamping: histogram.counts.numberOfSignificantValueDigits.rawValue), to: &payload)
-      append(LatencyHistogram.unitNanoseconds, to: &payload)
-      append(LatencyHistogram.nanosecondsMax, to: &payload)
-      append((1.0).bitPattern, to: &payload)
-      payload += counts
-      let deflated = deflate(payload)
-      var output: [UInt8] = []
-      append(compressedCookie, to: &output)
-      append(UInt32(deflated.count), to: &output)
-      return Base64.encode(output + deflated)
+      let digits = UInt32(clamping: histogram.counts.numberOfSignificantValueDigits.rawValue)
+      let head = [cookie, UInt32(counts.count), 0, digits].flatMap(\.bigEndianBytes)
+      let scale = [LatencyHistogram.unitNanoseconds, LatencyHistogram.nanosecondsMax, (1.0).bitPattern]
+      let deflated = deflate(head + scale.flatMap(\.bigEndianBytes) + counts)
+      return Base64.encode(compressedCookie.bigEndianBytes + UInt32(deflated.count).bigEndianBytes + deflated)
     }
 
     /// Decodes a histogram with the layout of `LatencyHistogram`. Returns nil if the text has another layout or is damaged.
@@ -102,10 +93,6 @@
     }
 
     // MARK: Bytes
-
-    private static func append(_ number: some FixedWidthInteger, to output: inout [UInt8]) {
-      output += number.bigEndianBytes
-    }
 
     private static func number<Number: FixedWidthInteger>(_ bytes: [UInt8], at offset: Int, _: Number.Type) -> Number? {
       let size = MemoryLayout<Number>.size

@@ -9,14 +9,7 @@
     init(_ number: UInt64) { text = "\(number)" }
     init(_ flag: Bool) { text = flag ? "true" : "false" }
     /// A number with up to nine decimals.
-    init(_ number: Double) {
-      var text = number.text(9)
-      if text.contains(".") {
-        while text.last == "0" { text.removeLast() }
-        if text.last == "." { text.removeLast() }
-      }
-      self.text = text
-    }
+    init(_ number: Double) { text = number.text(atMost: 9) }
     init(_ string: String) { text = Self.quoted(string) }
     init(_ elements: [JSONText]) { text = "[" + elements.map(\.text).joined(separator: ",") + "]" }
     init(_ members: KeyValuePairs<String, JSONText?>) {

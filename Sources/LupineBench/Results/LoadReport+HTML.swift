@@ -1,11 +1,7 @@
 // LoadReport+HTML: the report as one HTML file without scripts and without references to other files.
 
 #if Bench
-  #if canImport(Glibc)
-    internal import Glibc
-  #else
-    internal import Musl
-  #endif
+  internal import LupineLibc
 
   extension LoadReport {
     private static let colors = ["#1a7f5a", "#c4511b", "#7a4fbf", "#20639b"]
@@ -37,16 +33,27 @@
 
     private var plottedSeconds: [SecondRow] { wholeSeconds.isEmpty ? measurements.seconds : wholeSeconds }
 
+    /// A line of a figure over the time of the test. Seconds without a value are left out.
+    private func line(
+      _ name: String, _ color: Int, _ rows: [SecondRow], _ value: (SecondRow) -> Double?
+    ) -> Plot.Line {
+      let points = rows.compactMap { row in value(row).map { (x: row.time.seconds, y: $0) } }
+      return Plot.Line(name: name, color: Self.colors[color], points: points)
+    }
+
+    /// A diagram of durations over the time of the test.
+    private func durationPlot(_ title: String, _ lines: [Plot.Line]) -> Plot {
+      Plot(title: title, lines: lines, yScale: .logarithmic, yText: { Duration.seconds($0).text })
+    }
+
     private var latencyPlot: Plot {
       let rows = plottedSeconds.filter { $0.max > .zero }
-      func line(_ name: String, _ color: Int, _ value: KeyPath<SecondRow, Duration>) -> Plot.Line {
-        Plot.Line(
-          name: name, color: Self.colors[color], points: rows.map { ($0.time.seconds, $0[keyPath: value].seconds) })
-      }
-      return Plot(
-        title: "Latency since due over time",
-        lines: [line("p50", 0, \.p50), line("p99", 1, \.p99), line("max", 2, \.max)],
-        yScale: .logarithmic, xText: { "\($0.text(0)) s" }, yText: { Duration.seconds($0).text })
+      return durationPlot(
+        "Latency since due over time",
+        [
+          line("p50", 0, rows) { $0.p50.seconds }, line("p99", 1, rows) { $0.p99.seconds },
+          line("max", 2, rows) { $0.max.seconds },
+        ])
     }
 
     private var latencyQuantilePlot: Plot {
@@ -80,15 +87,10 @@
     private var ratePlot: Plot {
       let rows = plottedSeconds
       var lines = [
-        Plot.Line(name: "completed per second", color: Self.colors[0], points: rows.map { ($0.time.seconds, $0.rate) }),
-        Plot.Line(
-          name: "in flight", color: Self.colors[3], points: rows.map { ($0.time.seconds, Double($0.inFlight)) }),
+        line("completed per second", 0, rows) { $0.rate }, line("in flight", 3, rows) { Double($0.inFlight) },
       ]
-      if case .open = plan.loop {
-        lines.append(
-          Plot.Line(name: "target", color: Self.colors[1], points: rows.map { ($0.time.seconds, $0.target) }))
-      }
-      return Plot(title: "Rate", lines: lines, xText: { "\($0.text(0)) s" })
+      if plan.isOpen { lines.append(line("target", 1, rows) { $0.target }) }
+      return Plot(title: "Rate", lines: lines)
     }
 
     private var errorPlot: Plot? {
@@ -97,75 +99,58 @@
       return Plot(
         title: "Errors and requests not sent",
         lines: [
-          Plot.Line(
-            name: "errors", color: Self.colors[1], points: rows.map { ($0.time.seconds, Double($0.counts.errors)) }),
-          Plot.Line(
-            name: "not sent", color: Self.colors[2], points: rows.map { ($0.time.seconds, Double($0.counts.unsent)) }),
-        ], xText: { "\($0.text(0)) s" })
+          line("errors", 1, rows) { Double($0.counts.errors) }, line("not sent", 2, rows) { Double($0.counts.unsent) },
+        ])
     }
 
     /// The streams over time, and their gaps and echoes.
     private var streamPlots: [Plot] {
       guard let streams = measurements.streams else { return [] }
       let rows = plottedSeconds
-      func line(
-        _ name: String, _ color: Int, _ value: (StreamRow) -> Duration, where count: (StreamRow) -> UInt64
-      ) -> Plot.Line {
-        let points = rows.compactMap { row in
-          row.streams.flatMap { count($0) > 0 ? (x: row.time.seconds, y: value($0).seconds) : nil }
-        }
-        return Plot.Line(name: name, color: Self.colors[color], points: points)
-      }
       var plots = [
         Plot(
           title: "Streams",
           lines: [
-            Plot.Line(
-              name: "open", color: Self.colors[3],
-              points: rows.map { ($0.time.seconds, Double($0.streams?.openCount ?? 0)) }),
-            Plot.Line(
-              name: "events per second", color: Self.colors[0], points: rows.map { ($0.time.seconds, $0.eventRate) }),
-          ], xText: { "\($0.text(0)) s" })
+            line("open", 3, rows) { Double($0.streams?.openCount ?? 0) },
+            line("events per second", 0, rows) { $0.eventRate },
+          ])
       ]
       if streams.gaps.count > 0 {
+        let rows = rows.filter { $0.streams?.gapCount ?? 0 > 0 }
         plots.append(
-          Plot(
-            title: "Gaps between events over time",
-            lines: [
-              line("p50", 0, \.gapP50, where: \.gapCount), line("p99", 1, \.gapP99, where: \.gapCount),
-            ], yScale: .logarithmic, xText: { "\($0.text(0)) s" }, yText: { Duration.seconds($0).text }))
+          durationPlot(
+            "Gaps between events over time",
+            [
+              line("p50", 0, rows) { $0.streams?.gapP50.seconds }, line("p99", 1, rows) { $0.streams?.gapP99.seconds },
+            ]))
       }
       if streams.echoesSinceDue.count > 0 {
+        let rows = rows.filter { $0.streams?.echoCount ?? 0 > 0 }
         plots.append(
-          Plot(
-            title: "Echo latency since due over time",
-            lines: [
-              line("p50", 0, \.echoP50, where: \.echoCount), line("p99", 1, \.echoP99, where: \.echoCount),
-            ], yScale: .logarithmic, xText: { "\($0.text(0)) s" }, yText: { Duration.seconds($0).text }))
+          durationPlot(
+            "Echo latency since due over time",
+            [
+              line("p50", 0, rows) { $0.streams?.echoP50.seconds },
+              line("p99", 1, rows) { $0.streams?.echoP99.seconds },
+            ]))
       }
       return plots
     }
 
     /// The percentiles of each phase.
     private var phasePlot: Plot? {
-      let lines = RequestPhase.allCases.enumerated().compactMap { index, phase in
-        measurements.phases[phase].map {
-          quantileLine(phase.name, Self.phaseColors[index], $0)
-        }
+      let lines = zip(RequestPhase.allCases, Self.phaseColors).compactMap { phase, color in
+        measurements.phases[phase].map { quantileLine(phase.name, color, $0) }
       }
       return lines.isEmpty ? nil : quantilePlot("Phases by percentile", lines)
     }
 
     private var processorPlot: Plot? {
-      func line(_ name: String, _ color: Int, _ value: KeyPath<SecondRow, ProcessUsage.Share?>) -> Plot.Line {
-        let points = plottedSeconds.compactMap { row in
-          row[keyPath: value].map { (x: row.time.seconds, y: $0.cores * 100) }
-        }
-        return Plot.Line(name: name, color: Self.colors[color], points: points)
-      }
-      let lines = [line("generator", 0, \.usage), line("watched process", 1, \.watched)].filter { !$0.points.isEmpty }
-      guard !lines.isEmpty else { return nil }
-      return Plot(title: "Processor, in % of a core", lines: lines, xText: { "\($0.text(0)) s" })
+      let lines = [
+        line("generator", 0, plottedSeconds) { $0.usage.map { $0.cores * 100 } },
+        line("watched process", 1, plottedSeconds) { $0.watched.map { $0.cores * 100 } },
+      ].filter { !$0.points.isEmpty }
+      return lines.isEmpty ? nil : Plot(title: "Processor, in % of a core", lines: lines)
     }
   }
 #endif

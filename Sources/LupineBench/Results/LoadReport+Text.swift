@@ -48,9 +48,9 @@
       let columns =
         plan.isOpen ? [("since due", all.sinceDue), ("since sent", all.sinceSent)] : [("since sent", all.sinceSent)]
       func row(_ name: String, _ value: (LatencyHistogram) -> Duration) -> String {
-        name.left(18) + columns.map { value($0.1).text.right(12) }.joined() + "\n"
+        Self.row(name, columns.map { value($0.1).text })
       }
-      text += "\n\("latency".left(18))\(columns.map { $0.0.right(12) }.joined())\n"
+      text += "\n" + Self.row("latency", columns.map(\.0))
       text += row("mean", \.mean)
       for share in Self.quantiles { text += row("p\(Self.percent(share))") { $0.quantile(share) } }
       return text + row("max", \.max)
@@ -61,23 +61,19 @@
     }
 
     /// A share as a percentage without needless digits, such as 99.9.
-    static func percent(_ share: Double) -> String {
-      var text = (share * 100).text(4)
-      while text.last == "0" { text.removeLast() }
-      if text.last == "." { text.removeLast() }
-      return text
+    static func percent(_ share: Double) -> String { (share * 100).text(atMost: 4) }
+
+    private static func row(_ name: String, _ cells: [String]) -> String {
+      name.left(18) + cells.map { $0.right(12) }.joined() + "\n"
     }
 
     private var phasesText: String {
       let phases = RequestPhase.allCases.compactMap { phase in measurements.phases[phase].map { (phase, $0) } }
       guard !phases.isEmpty else { return "" }
-      var text = "\n\("phase".left(18))\("count".right(12))\("mean".right(12))\("p50".right(12))\("p99".right(12))\n"
+      var text = "\n" + Self.row("phase", ["count", "mean", "p50", "p99"])
       for (phase, histogram) in phases {
-        text += phase.name.left(18) + "\(histogram.count)".right(12)
-        for value in [histogram.mean, histogram.quantile(0.5), histogram.quantile(0.99)] {
-          text += value.text.right(12)
-        }
-        text += "\n"
+        let values = [histogram.mean, histogram.quantile(0.5), histogram.quantile(0.99)]
+        text += Self.row(phase.name, ["\(histogram.count)"] + values.map(\.text))
       }
       return text
     }
@@ -96,13 +92,10 @@
       }
       let rows = streamHistograms.filter { $0.histogram.count > 0 }
       guard !rows.isEmpty else { return text }
-      let titles = ["count", "mean", "p50", "p90", "p99", "max"]
-      text += "\n\("stream".left(18))\(titles.map { $0.right(12) }.joined())\n"
+      text += "\n" + Self.row("stream", ["count", "mean", "p50", "p90", "p99", "max"])
       for (name, histogram) in rows {
-        text += name.left(18) + "\(histogram.count)".right(12)
-        let quantiles = [0.5, 0.9, 0.99].map { histogram.quantile($0) }
-        for value in [histogram.mean] + quantiles + [histogram.max] { text += value.text.right(12) }
-        text += "\n"
+        let values = [histogram.mean] + [0.5, 0.9, 0.99].map { histogram.quantile($0) } + [histogram.max]
+        text += Self.row(name, ["\(histogram.count)"] + values.map(\.text))
       }
       return text
     }

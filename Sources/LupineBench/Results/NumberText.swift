@@ -23,6 +23,15 @@
       let padded = String(repeating: "0", count: Swift.max(0, decimals + 1 - digits.count)) + digits
       return "\(sign)\(padded.dropLast(decimals)).\(padded.suffix(decimals))"
     }
+
+    /// The number with at most `decimals` decimals, rounded, without needless zeros.
+    func text(atMost decimals: Int) -> String {
+      var text = text(decimals)
+      guard text.contains(".") else { return text }
+      while text.last == "0" { text.removeLast() }
+      if text.last == "." { text.removeLast() }
+      return text
+    }
   }
 
   extension Duration {

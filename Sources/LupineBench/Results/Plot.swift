@@ -1,11 +1,7 @@
 // Plot: a diagram of lines as SVG.
 
 #if Bench
-  #if canImport(Glibc)
-    internal import Glibc
-  #else
-    internal import Musl
-  #endif
+  internal import LupineLibc
 
   /// A diagram with lines over a common horizontal axis.
   struct Plot {
@@ -26,8 +22,8 @@
     let lines: [Line]
     var xScale = Scale.linear
     var yScale = Scale.linear
-    /// The labels of values on the axes.
-    var xText: (Double) -> String = { $0.text(0) }
+    /// The labels of values on the axes. By default, the horizontal axis is the time in seconds.
+    var xText: (Double) -> String = { "\($0.text(0)) s" }
     var yText: (Double) -> String = { $0.text(0) }
     /// The ticks of the horizontal axis, or nil to choose round numbers.
     var xTicks: [Double]?

@@ -4,15 +4,9 @@
   import LupineBench
   import Synchronization
 
-  #if canImport(Glibc)
-    import Glibc
-  #else
-    import Musl
-  #endif
-
   final class BenchDisplay: Sendable {
     private static let barWidth = 40
-    private let isTerminal = isatty(STDERR_FILENO) == 1
+    private let isTerminal = Terminal.isThere
     /// The number of lines to draw over.
     private let lineCount = Mutex(0)
     private let lastSecond = Mutex(0)

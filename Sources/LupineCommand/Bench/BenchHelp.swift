@@ -17,10 +17,7 @@
 
         """
       for name in BenchOptions.Name.allCases {
-        let form = "  --\(name.rawValue)" + (name.form.valueName.map { " \($0)" } ?? "")
-        let lines = name.form.summary
-        text += form.count < 28 ? form.padded(to: 28) + lines[0] + "\n" : "\(form)\n\("".padded(to: 28))\(lines[0])\n"
-        for line in lines.dropFirst() { text += "".padded(to: 28) + line + "\n" }
+        text += name.form.help(name.rawValue, hasLetters: false)
       }
       text += """
 

@@ -25,61 +25,53 @@
       case locust = "locust-master"
       case quiet
 
-      /// The name of the option's value (nil if it takes none), and its help text.
-      var form: (valueName: String?, summary: [String]) {
+      var form: OptionName.Form {
         switch self {
-        case .rate: ("NUMBER", ["requests per second, whether or not responses arrive; 100 by default"])
-        case .duration: ("TIME", ["the length of the test, such as 500ms, 10s or 5m; 10s by default"])
-        case .stages: ("TIME:RATE,...", ["changes the rate linearly to each RATE within its TIME"])
-        case .poisson: ("SEED", ["random distances between requests, as of independent users"])
-        case .inFlight: ("NUMBER", ["a closed loop with this many requests in flight, instead of a rate"])
-        case .inFlightMax: ("NUMBER", ["the number of requests in flight at which no more are sent; 10000"])
-        case .warmUp: ("TIME", ["a time at the start that isn't measured, within the duration"])
-        case .requests: ("NUMBER", ["ends the test after this number of measured requests"])
-        case .loops: ("NUMBER", ["the number of event loops, one core each; 1 by default"])
+        case .rate: .init(nil, "NUMBER", "requests per second, whether or not responses arrive; 100 by default")
+        case .duration: .init(nil, "TIME", "the length of the test, such as 500ms, 10s or 5m; 10s by default")
+        case .stages: .init(nil, "TIME:RATE,...", "changes the rate linearly to each RATE within its TIME")
+        case .poisson: .init(nil, "SEED", "random distances between requests, as of independent users")
+        case .inFlight: .init(nil, "NUMBER", "a closed loop with this many requests in flight, instead of a rate")
+        case .inFlightMax: .init(nil, "NUMBER", "the number of requests in flight at which no more are sent; 10000")
+        case .warmUp: .init(nil, "TIME", "a time at the start that isn't measured, within the duration")
+        case .requests: .init(nil, "NUMBER", "ends the test after this number of measured requests")
+        case .loops: .init(nil, "NUMBER", "the number of event loops, one core each; 1 by default")
         case .connections:
-          ("NUMBER", ["the most connections, for which requests then wait; one per request in flight by default"])
-        case .fresh: (nil, ["opens a connection for each request"])
-        case .sse: (nil, ["opens event streams, and measures the first event and the gaps between events"])
-        case .lines: (nil, ["reads bodies as lines, and measures the first line and the gaps between lines"])
-        case .webSocket: (nil, ["opens WebSockets, sends messages, and measures the server's answers to them"])
-        case .message: ("TEXT", ["the message to send with --ws; lupine by default"])
-        case .every: ("TIME", ["the time between the messages of a connection; 1s by default"])
-        case .hold: ("TIME", ["closes each stream after this time, and all at the end of the duration"])
+          .init(
+            nil, "NUMBER", "the most connections, for which requests then wait; one per request in flight by default")
+        case .fresh: .init(nil, nil, "opens a connection for each request")
+        case .sse: .init(nil, nil, "opens event streams, and measures the first event and the gaps between events")
+        case .lines: .init(nil, nil, "reads bodies as lines, and measures the first line and the gaps between lines")
+        case .webSocket: .init(nil, nil, "opens WebSockets, sends messages, and measures the server's answers to them")
+        case .message: .init(nil, "TEXT", "the message to send with --ws; lupine by default")
+        case .every: .init(nil, "TIME", "the time between the messages of a connection; 1s by default")
+        case .hold: .init(nil, "TIME", "closes each stream after this time, and all at the end of the duration")
         case .from:
-          (
-            "FILE",
-            [
-              "sends the requests of a file in turn, one JSON object per line with url, and",
-              "optionally name, method, fields, body and weight; {{column}} is filled from --feed",
-            ]
-          )
-        case .feed: ("FILE", ["a CSV file whose rows fill the placeholders, in turn"])
-        case .har: ("FILE", ["sends the requests of an HTTP archive in turn"])
-        case .watch: ("PID", ["reports the processor time and memory of a local process"])
-        case .json: ("FILE", ["writes the report as JSON, for lupine bench compare"])
-        case .csv: ("FILE", ["writes a line for each second"])
-        case .hgrm: ("FILE", ["writes HdrHistogram's percentile distribution, in milliseconds"])
-        case .hlog: ("FILE", ["writes HdrHistogram's log, one histogram for each second"])
-        case .prometheus: ("FILE", ["writes Prometheus's text format"])
-        case .otlp: ("FILE", ["writes OpenTelemetry metrics as OTLP/JSON, for the path /v1/metrics of a collector"])
-        case .junit: ("FILE", ["writes the conditions of --fail-if as test cases"])
-        case .html: ("FILE", ["writes a page with diagrams"])
+          .init(
+            nil, "FILE", "sends the requests of a file in turn, one JSON object per line with url, and",
+            "optionally name, method, fields, body and weight; {{column}} is filled from --feed")
+        case .feed: .init(nil, "FILE", "a CSV file whose rows fill the placeholders, in turn")
+        case .har: .init(nil, "FILE", "sends the requests of an HTTP archive in turn")
+        case .watch: .init(nil, "PID", "reports the processor time and memory of a local process")
+        case .json: .init(nil, "FILE", "writes the report as JSON, for lupine bench compare")
+        case .csv: .init(nil, "FILE", "writes a line for each second")
+        case .hgrm: .init(nil, "FILE", "writes HdrHistogram's percentile distribution, in milliseconds")
+        case .hlog: .init(nil, "FILE", "writes HdrHistogram's log, one histogram for each second")
+        case .prometheus: .init(nil, "FILE", "writes Prometheus's text format")
+        case .otlp:
+          .init(nil, "FILE", "writes OpenTelemetry metrics as OTLP/JSON, for the path /v1/metrics of a collector")
+        case .junit: .init(nil, "FILE", "writes the conditions of --fail-if as test cases")
+        case .html: .init(nil, "FILE", "writes a page with diagrams")
         case .failIf:
-          (
-            "CONDITION",
-            [
-              "fails if, for example, 'p99>50ms', 'errors>0.1%', 'rate<900'; for streams also",
-              "'gap-p99>200ms', 'echo-p99>20ms', 'cut>0', 'events<5000'; repeatable",
-            ]
-          )
-        case .upTo: ("NUMBER", ["the highest rate of lupine bench search; 100000 by default"])
+          .init(
+            nil, "CONDITION", "fails if, for example, 'p99>50ms', 'errors>0.1%', 'rate<900'; for streams also",
+            "'gap-p99>200ms', 'echo-p99>20ms', 'cut>0', 'events<5000'; repeatable")
+        case .upTo: .init(nil, "NUMBER", "the highest rate of lupine bench search; 100000 by default")
         case .locust:
-          (
-            "HOST:PORT",
-            ["works for a Locust master: each of its users is --rate requests per second, 1 by", "default"]
-          )
-        case .quiet: (nil, ["shows no progress"])
+          .init(
+            nil, "HOST:PORT", "works for a Locust master: each of its users is --rate requests per second, 1 by",
+            "default")
+        case .quiet: .init(nil, nil, "shows no progress")
         }
       }
     }

@@ -108,12 +108,7 @@
         configuration.loopsPerOrigin = options.loopCount
         configuration.pool.allow(options.inFlight ?? options.inFlightMax, over: options.connectionsMax)
         configuration.pool.openingsPerIterationMax = Self.openingsPerIterationMax
-        do {
-          engine = try Engine(configuration: configuration)
-        } catch {
-          throw CommandError(
-            .other, "the engine can't start (\(error)). Raise the descriptor and process limits (ulimit -n, -u).")
-        }
+        engine = try .started(configuration)
         let (base, login) = (try EngineRequest(request, to: uri), try RunAuthentication(request, of: Upload()))
         scenarios = try BenchRequests.scenarios(options, base, login, on: engine)
         let isOfFile = options.requestsPath != nil || options.archivePath != nil

@@ -11,7 +11,7 @@ final class CachedFetch: ResponseSink {
   private struct State {
     var machine: CacheMachine
     /// The stored responses to which the machine's indexes refer.
-    var lookup = CommandCache.Lookup()
+    var records: [RecordReader] = []
     /// Writes the origin's response to the cache, or nil if the response isn't being stored.
     var writer: RecordWriter?
     /// The record that is being written, if the response may be stored.
@@ -44,10 +44,10 @@ final class CachedFetch: ResponseSink {
 
   /// Serves a response from the cache, or sends the request. Returns the exchange's handle, or nil if the request isn't sent.
   func run() -> ExchangeHandle? {
-    let lookup = cache.lookup(cached, isDecoded: request.decodesContent)
+    let records = cache.lookup(cached, isDecoded: request.decodesContent)
     return perform { state in
-      state.lookup = lookup
-      return state.machine.found(lookup.stored, now: cache.now)
+      state.records = records
+      return state.machine.found(records.map(\.response), now: cache.now)
     }
   }
 
@@ -76,7 +76,7 @@ final class CachedFetch: ResponseSink {
   }
 
   private func forward(_ metrics: ExchangeMetrics?) -> ExchangeHandle? {
-    let part = state.withLock { state in state.machine.forwarding?.completed.map { state.lookup.records[$0] } }
+    let part = state.withLock { state in state.machine.forwarding?.completed.map { state.records[$0] } }
     if let part, !isServable(part) { return perform(metrics) { $0.machine.decideWithoutStored(now: cache.now) } }
     guard let fields = state.withLock({ $0.machine.sent(now: cache.now) }) else { return nil }
     var request = request
@@ -96,23 +96,23 @@ final class CachedFetch: ResponseSink {
   func receive(informational head: ResponseHead) { fetch.receive(informational: head) }
 
   func receive(head: ResponseHead) -> BodyDisposition {
-    let received = state.withLock { state -> (CacheMachine.Reception, Forwarding.Reason, CommandCache.Lookup)? in
+    let received = state.withLock { state -> (CacheMachine.Reception, Forwarding.Reason, [RecordReader])? in
       guard let reason = state.machine.forwarding?.reason,
         let reception = state.machine.received(status: head.status, head.fields, to: cached, now: cache.now)
       else { return nil }
-      return (reception, reason, state.lookup)
+      return (reception, reason, state.records)
     }
     switch received {
     case nil: return fetch.receive(head: head)
-    case (.complete(let combination, let index, _), _, let lookup)?:
+    case (.complete(let combination, let index, _), _, let records)?:
       report(CacheReport.completed)
-      return complete(lookup.records[index], combination)
-    case (.withhold(let updates, _), _, let lookup)?:
-      cache.apply(updates, to: lookup)
+      return complete(records[index], combination)
+    case (.withhold(let updates, _), _, let records)?:
+      cache.apply(updates, to: records)
       return .discard
-    case (.passOn(let updates, let times), let reason, let lookup)?:
+    case (.passOn(let updates, let times), let reason, let records)?:
       report(CacheReport.miss(reason))
-      cache.apply(updates, to: lookup)
+      cache.apply(updates, to: records)
       cache.invalidate(after: head, to: cached)
       let disposition = fetch.receive(head: head)
       if case .deliver = disposition { store(head, times) }
@@ -256,12 +256,12 @@ final class CachedFetch: ResponseSink {
   /// Applies the updates, and serves the stored response. If its record is missing or damaged, deletes the record and returns
   /// false.
   private func serve(_ served: CacheMachine.Served, _ metrics: ExchangeMetrics?) -> Bool {
-    let lookup = state.withLock { $0.lookup }
-    let record = lookup.records[served.index]
+    let records = state.withLock { $0.records }
+    let record = records[served.index]
     guard isServable(record) else { return false }
     cache.store.use(record.id)
     report(CacheReport.served(served.reason))
-    cache.apply(served.updates, to: lookup)
+    cache.apply(served.updates, to: records)
     let response = served.response
     let head = ResponseHead(
       status: response.status, fields: response.fields, isContentDecoded: record.response.bodyForm == .decoded)

@@ -3,25 +3,13 @@
 import LupineCache
 import LupineCacheStore
 import LupineEngine
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 /// The command's HTTP cache in a folder. It doesn't store a response if its request has credentials or cookies, or if it sets a
 /// cookie, because another run of the command may act for another user.
 final class CommandCache: Sendable {
   /// The maximum total size of the cache's files in bytes: 256 MiB. For comparison, Chrome uses up to 320 MiB.
   static let capacity = 256 << 20
-
-  /// The stored responses for a request, with the open files of their bodies.
-  struct Lookup: Sendable {
-    var records: [RecordReader] = []
-
-    var stored: [StoredResponse] { records.map(\.response) }
-  }
 
   let store: DiskStore
 
@@ -54,16 +42,16 @@ final class CommandCache: Sendable {
     return cached
   }
 
-  /// Looks up the stored responses for a request. Skips a response with a content coding if its body isn't stored in the form that
+  /// Returns the stored responses for a request, with the open files of their bodies. Skips a response with a content coding if its body isn't stored in the form that
   /// the caller needs: decoded if `isDecoded` is true, otherwise as received.
-  func lookup(_ request: CacheRequest, isDecoded: Bool) -> Lookup {
-    var lookup = Lookup()
+  func lookup(_ request: CacheRequest, isDecoded: Bool) -> [RecordReader] {
+    var records: [RecordReader] = []
     store.forEachRecord(of: request.uri.cacheKey.text) { record in
       if !record.response.fields.contains("Content-Encoding") || (record.response.bodyForm == .decoded) == isDecoded {
-        lookup.records.append(record)
+        records.append(record)
       }
     }
-    return lookup
+    return records
   }
 
   /// Removes the stored responses that a response to an unsafe method, such as POST, invalidates.
@@ -73,11 +61,11 @@ final class CommandCache: Sendable {
     }
   }
 
-  /// Applies changes to the stored responses of a lookup, for example after a 304: replaces their metadata, marks them as
+  /// Applies changes to the stored responses of a request, for example after a 304: replaces their metadata, marks them as
   /// invalidated, or removes them. Also removes a response whose latest exchange used credentials or set a cookie.
-  func apply(_ updates: [StoredUpdate], to lookup: Lookup) {
+  func apply(_ updates: [StoredUpdate], to records: [RecordReader]) {
     for update in updates {
-      let record = lookup.records[update.index]
+      let record = records[update.index]
       switch update.change {
       case .replace(let new) where new.partition == .anonymous:
         // If this fails because the disk is full, the record keeps its old metadata, so the next request validates it again.

@@ -37,12 +37,7 @@ struct FuzzRun {
     mutator = RequestMutator(
       good: options.against == nil ? shape : shape.keepingAlive, seed: options.seed, corpus: corpus ?? [])
     totals = FuzzTotals(seed: options.seed)
-    do {
-      engine = try Engine(configuration: EngineConfiguration(options))
-    } catch {
-      throw CommandError(
-        .other, "the engine can't start (\(error)). Raise the descriptor and process limits (ulimit -n, -u).")
-    }
+    engine = try .started(EngineConfiguration(options))
     folder = try options.savePath.map { path throws(CommandError) in try FindingFolder(path) }
     report = try FuzzReport(json: options.jsonPath, junit: options.junitPath)
   }
@@ -159,9 +154,9 @@ struct FuzzRun {
     let method = request.mayBeHead ? "HEAD" : "GET"
     let raw = RawRequest(to: options.uri.origin, request.bytes, method: method, timeouts: timeouts)
     do throws(EngineError) {
-      return FuzzVerdict(.success(try await engine.send(raw)), to: request)
+      return .answered(status: try await engine.send(raw).head.status)
     } catch {
-      return FuzzVerdict(.failure(error), to: request)
+      return .judge(error, request)
     }
   }
 
@@ -203,8 +198,7 @@ struct FuzzRun {
     while .now < end, let bytes = minimizer.next() {
       await pause()
       let attempt = MutatedRequest(
-        number: request.number, bytes: bytes, mutations: request.mutations,
-        mayBeUnfinished: request.mayBeUnfinished || !MutatedRequest.isWhole(bytes))
+        number: request.number, bytes: bytes, mutations: request.mutations, leavesOpen: request.mayBeUnfinished)
       let verdict = await judge(attempt)
       guard case .fault(fault, let newReason) = verdict, fault != .framing || newReason == reason else {
         minimizer.note(isSame: false)

@@ -31,14 +31,8 @@ enum FuzzVerdict: Equatable {
     case framing = "different framing"
   }
 
-  init(_ result: Result<CollectedResponse, EngineError>, to request: MutatedRequest) {
-    switch result {
-    case .success(let response): self = .answered(status: response.head.status)
-    case .failure(let error): self = Self.judge(error, request)
-    }
-  }
-
-  private static func judge(_ error: EngineError, _ request: MutatedRequest) -> FuzzVerdict {
+  /// Judges the error of a request that got no complete response.
+  static func judge(_ error: EngineError, _ request: MutatedRequest) -> FuzzVerdict {
     switch (error.code, error.cause) {
     case (.bodyTooLarge, _): return .answered(status: 0)
     case (_, .wire(.truncatedHead(received: 0))): return .closed

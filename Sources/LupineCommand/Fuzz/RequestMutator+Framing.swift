@@ -23,11 +23,11 @@ extension RequestMutator.Mutation {
     Self(name: "two Content-Lengths") { shape, random in
       shape.body = Array("body".utf8)
       shape.set("Content-Length", "4")
-      shape.lines.append(RequestShape.Line(name: "Content-Length", value: random.pick(["4", "3", "0", "x"])))
+      shape.add("Content-Length", random.pick(["4", "3", "0", "x"]))
     },
     Self(name: "chunked with a Content-Length") { shape, random in
       setChunked(&shape, ["4\r\nbody\r\n", "0\r\n\r\n"])
-      shape.lines.append(RequestShape.Line(name: "Content-Length", value: random.pick(["4", "0", "15"])))
+      shape.add("Content-Length", random.pick(["4", "0", "15"]))
     },
     Self(name: "an odd Transfer-Encoding") { shape, random in
       setChunked(&shape, ["4\r\nbody\r\n", "0\r\n\r\n"])
@@ -41,8 +41,7 @@ extension RequestMutator.Mutation {
     },
     Self(name: "two Transfer-Encodings") { shape, random in
       setChunked(&shape, ["4\r\nbody\r\n", "0\r\n\r\n"])
-      shape.lines.append(
-        RequestShape.Line(name: "Transfer-Encoding", value: random.pick(["chunked", "identity", "x"])))
+      shape.add("Transfer-Encoding", random.pick(["chunked", "identity", "x"]))
     },
     Self(name: "an odd chunk size", leavesOpen: true) { shape, random in
       let odd = [

@@ -27,10 +27,8 @@ struct RequestMutator {
       return MutatedRequest(number: 0, bytes: good.bytes, mutations: [], mayBeUnfinished: false)
     }
     if number <= corpus.count {
-      let (name, bytes) = (corpus[number - 1].name, corpus[number - 1].bytes)
-      return MutatedRequest(
-        number: number, bytes: bytes, mutations: ["\(name) of the corpus"],
-        mayBeUnfinished: !MutatedRequest.isWhole(bytes))
+      let request = corpus[number - 1]
+      return MutatedRequest(number: number, bytes: request.bytes, mutations: ["\(request.name) of the corpus"])
     }
     var random = SplitMix64(seed: seed, request: number)
     let start = corpus.isEmpty ? nil : random.pick(corpus)
@@ -46,8 +44,7 @@ struct RequestMutator {
     }
     var bytes = shape.bytes
     if random.number(0...3) == 0 { names.append(Self.damage(&bytes, &random)) }
-    return MutatedRequest(
-      number: number, bytes: bytes, mutations: names, mayBeUnfinished: leavesOpen || !MutatedRequest.isWhole(bytes))
+    return MutatedRequest(number: number, bytes: bytes, mutations: names, leavesOpen: leavesOpen)
   }
 
   /// Returns a request of the corpus whose bytes are changed one to three times.
@@ -55,8 +52,7 @@ struct RequestMutator {
     var bytes = start.bytes
     var names: [String] = []
     for _ in 0..<random.pick([1, 1, 1, 2, 2, 3]) { names.append(Self.damage(&bytes, &random)) }
-    return MutatedRequest(
-      number: number, bytes: bytes, mutations: names, mayBeUnfinished: !MutatedRequest.isWhole(bytes))
+    return MutatedRequest(number: number, bytes: bytes, mutations: names)
   }
 
   private static func damage(_ bytes: inout [UInt8], _ random: inout SplitMix64) -> String {
@@ -135,23 +131,23 @@ extension RequestMutator.Mutation {
     Self(name: "a field without a colon") { shape, _ in
       shape.lines.append(RequestShape.Line(name: "No-Colon", separator: "", value: ""))
     },
-    Self(name: "a field without a name") { shape, _ in shape.lines.append(RequestShape.Line(name: "", value: "x")) },
+    Self(name: "a field without a name") { shape, _ in shape.add("", "x") },
     Self(name: "an odd byte in a field's name") { shape, random in
       let odd = random.pick(["\0", " ", "\u{E9}", "\"", "(", "\u{7F}", "@"])
-      shape.lines.append(RequestShape.Line(name: "X\(odd)Y", value: "x"))
+      shape.add("X\(odd)Y", "x")
     },
     Self(name: "a control character in a value") { shape, random in
       let odd = random.pick(["\0", "\r", "\u{1}", "\u{7F}", "\u{B}"])
-      shape.lines.append(RequestShape.Line(name: "X-Odd", value: "a\(odd)b"))
+      shape.add("X-Odd", "a\(odd)b")
     },
     Self(name: "a field of 100,000 bytes") { shape, _ in
-      shape.lines.append(RequestShape.Line(name: "X-Long", value: String(repeating: "l", count: 100_000)))
+      shape.add("X-Long", String(repeating: "l", count: 100_000))
     },
     Self(name: "1,000 fields") { shape, _ in
-      for index in 0..<1_000 { shape.lines.append(RequestShape.Line(name: "X-\(index)", value: "x")) }
+      for index in 0..<1_000 { shape.add("X-\(index)", "x") }
     },
     Self(name: "no Host") { shape, _ in shape.remove("Host") },
-    Self(name: "two Hosts") { shape, _ in shape.lines.append(RequestShape.Line(name: "Host", value: "other.test")) },
+    Self(name: "two Hosts") { shape, _ in shape.add("Host", "other.test") },
     Self(name: "an invalid Host") { shape, random in
       shape.set("Host", random.pick(["", "a b", "a/b", "[::", "a:99999", "a,b", "\u{FF}", "a@b", "..", "%00"]))
     },
@@ -181,5 +177,14 @@ extension RequestMutator.Mutation {
   ) {
     guard !shape.lines.isEmpty else { return }
     body(&shape.lines[random.number(0...shape.lines.count - 1)])
+  }
+}
+
+extension SplitMix64 {
+  /// Creates the random number generator for the fuzzer's request `number`, so that the request can be repeated without creating
+  /// the earlier requests.
+  init(seed: UInt64, request number: Int) {
+    var first = SplitMix64(seed: seed)
+    self.init(seed: first.next() ^ (UInt64(number) &* 0xD6E8_FEB8_6659_FD93))
   }
 }

@@ -42,8 +42,10 @@ struct RequestShape {
 
   mutating func set(_ name: String, _ value: String) {
     remove(name)
-    lines.append(Line(name: name, value: value))
+    add(name, value)
   }
+
+  mutating func add(_ name: String, _ value: String) { lines.append(Line(name: name, value: value)) }
 }
 
 /// A request that the fuzzer sends: its bytes, and the names of its mutations.
@@ -68,6 +70,12 @@ struct MutatedRequest {
 }
 
 extension MutatedRequest {
+  /// Creates a request that may be unfinished if a mutation leaves it open, or if the bytes don't look complete.
+  init(number: Int, bytes: [UInt8], mutations: [String], leavesOpen: Bool = false) {
+    self.init(
+      number: number, bytes: bytes, mutations: mutations, mayBeUnfinished: leavesOpen || !Self.isWhole(bytes))
+  }
+
   /// Returns whether the bytes are a complete request for a strict parser: a head that ends with an empty line, and a body that is
   /// as long as Content-Length states. Returns false if this is uncertain.
   static func isWhole(_ bytes: [UInt8]) -> Bool {

@@ -53,8 +53,7 @@ struct InstalledOption {
   #if Bench
     /// The options of `lupine bench` that a single request doesn't have.
     private static let bench = BenchOptions.Name.allCases.map { name in
-      let form = OptionName.Form(letter: nil, valueName: name.form.valueName, summary: name.form.summary)
-      return InstalledOption(name: name.rawValue, form: form, headline: nil)
+      InstalledOption(name: name.rawValue, form: name.form, headline: nil)
     }
   #endif
 

@@ -2,11 +2,7 @@
 // argument vector.
 
 @preconcurrency import CLupineLinux  // for getopt's variables, which only `read` accesses
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 /// Splits the command line into options and operands, in their order.
 enum CommandLineTokens {

@@ -1,12 +1,7 @@
 // EngineConfiguration+Options: converts the options to the engine's configuration. The conversion reads the client certificate.
 
 import LupineEngine
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 extension EngineConfiguration {
   /// Creates the engine's configuration from the command's options. Throws a `CommandError` with the code `.unusableIdentity` if
@@ -38,6 +33,18 @@ extension EngineConfiguration {
     let names = ["no_proxy", "NO_PROXY"]
     let values = Environment.values(of: names)
     return names.compactMap { values[$0] }.first { !$0.isEmpty } ?? ""
+  }
+}
+
+extension Engine {
+  /// Starts an engine. Throws a `CommandError` if the system has no descriptors or threads left.
+  static func started(_ configuration: EngineConfiguration) throws(CommandError) -> Engine {
+    do {
+      return try Engine(configuration: configuration)
+    } catch {
+      throw CommandError(
+        .other, "the engine can't start (\(error)). Raise the descriptor and process limits (ulimit -n, -u).")
+    }
   }
 }
 

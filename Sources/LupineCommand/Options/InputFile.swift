@@ -1,12 +1,7 @@
 // InputFile: reads files to send: entirely, as file segments that the engine reads while sending, or as streams.
 
 import LupineEngine
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 enum InputFile {
   /// The maximum number of bytes that one read of a file returns: 64 KiB.
@@ -52,7 +47,7 @@ enum InputFile {
   static func standardInput() -> InputStream { InputStream(FileDescriptor(owning: STDIN_FILENO), "-") }
 
   private static func open(_ path: String) throws(CommandError) -> FileDescriptor {
-    let number = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    let number = LupineLibc.open(path, O_RDONLY | O_CLOEXEC)
     guard number >= 0 else { throw unreadable(path, "open") }
     return FileDescriptor(owning: number)
   }
@@ -76,7 +71,7 @@ enum InputFile {
   fileprivate static func readSome(_ number: CInt, _ path: String) throws(CommandError) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: readBytes)
     while true {
-      let count = Glibc.read(number, &buffer, buffer.count)
+      let count = LupineLibc.read(number, &buffer, buffer.count)
       if count >= 0 { return Array(buffer[..<count]) }
       switch errno {
       case EINTR: continue

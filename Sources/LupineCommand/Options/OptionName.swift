@@ -71,9 +71,10 @@ enum OptionName: String, CaseIterable {
     /// The lines of the option's help text, at least one.
     let summary: [String]
 
-    /// Returns the help text of the option `name`.
-    func help(_ name: String) -> String {
-      let form = "  \(letter.map { "-\($0), " } ?? "    ")--\(name)" + (valueName.map { " \($0)" } ?? "")
+    /// Returns the help text of the option `name`. `hasLetters` is whether any option of the command has a letter.
+    func help(_ name: String, hasLetters: Bool = true) -> String {
+      let start = letter.map { "-\($0), " } ?? (hasLetters ? "    " : "")
+      let form = "  \(start)--\(name)" + (valueName.map { " \($0)" } ?? "")
       let lineStart = "\n" + "".padded(to: 28)
       // A form that is too long for its column gets a separate line.
       return form.padded(to: 28) + (form.count < 28 ? "" : lineStart) + summary.joined(separator: lineStart) + "\n"

@@ -1,13 +1,8 @@
 // Output: writes the response to standard output or a file, and everything else to standard error.
 
 import LupineEngine
+import LupineLibc
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
 
 /// The destination of the response's body: standard output or a file. The file is created only when a response is about to be
 /// written.
@@ -31,7 +26,7 @@ final class Output: Sendable {
   func open() throws(CommandError) {
     try state.withLock { state throws(CommandError) in
       guard let path, state.descriptor == nil else { return }
-      let number = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+      let number = LupineLibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
       guard number >= 0 else { throw failure("open") }
       state.descriptor = number
     }
@@ -59,7 +54,7 @@ final class Output: Sendable {
     try state.withLock { state throws(CommandError) in
       guard path != nil, let number = state.descriptor else { return }
       state.descriptor = nil
-      guard Glibc.close(number) == 0 else { throw failure("close") }
+      guard LupineLibc.close(number) == 0 else { throw failure("close") }
     }
   }
 
@@ -103,7 +98,7 @@ enum Descriptor {
     var rest: [UInt8] = []
     rest.append(copying: bytes, 0..<bytes.count)
     while !rest.isEmpty {
-      let count = Glibc.write(number, rest, rest.count)
+      let count = LupineLibc.write(number, rest, rest.count)
       if count >= 0 {
         rest.removeFirst(count)
       } else if errno == EAGAIN {

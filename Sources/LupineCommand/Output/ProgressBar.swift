@@ -1,12 +1,7 @@
 // ProgressBar: draws the progress of a download to a file. It only returns the text to print; callers print it.
 
 import LupineEngine
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 /// The progress line on the terminal, which is redrawn while the response's body arrives.
 struct ProgressBar {

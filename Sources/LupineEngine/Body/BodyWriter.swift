@@ -138,11 +138,7 @@ public final class BodyWriter: Sendable {
   package func takeBuffered() throws -> Taken {
     let (taken, writers) = try state.withLock { state -> (Taken, [Waiter]) in
       guard state.buffered.isEmpty else {
-        var bytes: [UInt8] = []
-        var writers: [Waiter] = []
-        swap(&bytes, &state.buffered)
-        swap(&writers, &state.writers)
-        return (.bytes(bytes), writers)
+        return (.bytes(exchange(&state.buffered, with: [])), exchange(&state.writers, with: []))
       }
       switch state.ending {
       case .failed(let error): throw error
@@ -161,9 +157,7 @@ public final class BodyWriter: Sendable {
     let (writers, onAbandon) = state.withLock { state in
       state.ending = .abandoned
       state.buffered = []
-      var writers: [Waiter] = []
-      swap(&writers, &state.writers)
-      return (writers, state.onAbandon.take())
+      return (exchange(&state.writers, with: []), state.onAbandon.take())
     }
     onAbandon?()
     for writer in writers { writer.resume() }

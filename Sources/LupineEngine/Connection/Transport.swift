@@ -42,12 +42,7 @@ struct Transport: ~Copyable {
   var unsentCount: Int { outbox.count - sentCount }
 
   /// Whether the transport uses TLS.
-  var isEncrypted: Bool {
-    switch tls {
-    case .some: true
-    case .none: false
-    }
-  }
+  var isEncrypted: Bool { tls != nil }
 
   /// Whether the TLS session holds received records, or part of a record, that haven't been decrypted yet.
   var hasUnreadInput: Bool {

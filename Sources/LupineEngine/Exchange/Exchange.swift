@@ -119,11 +119,7 @@ final class Exchange {
   }
 
   /// Returns the buffer of the request's head for reuse. Call this only after the exchange has ended.
-  func giveUpHeadBuffer() -> [UInt8] {
-    var buffer: [UInt8] = []
-    swap(&buffer, &headBytes)
-    return buffer
-  }
+  func giveUpHeadBuffer() -> [UInt8] { Swift.exchange(&headBytes, with: []) }
 
   // MARK: Connection
 
@@ -311,17 +307,13 @@ final class Exchange {
   }
 
   /// Removes and returns the received bytes that weren't delivered, because the window was used up.
-  func takeUndelivered() -> [UInt8] {
-    defer { undecoded = [] }
-    return undecoded
-  }
+  func takeUndelivered() -> [UInt8] { Swift.exchange(&undecoded, with: []) }
 
   /// Delivers body bytes that were received earlier but not delivered, as far as the receive window permits. Returns whether all of
   /// them were delivered.
   func deliverPending(scratch: inout [UInt8]) throws(Failure) -> Bool {
     if hasPendingBody {
-      var pending: [UInt8] = []
-      swap(&pending, &undecoded)
+      let pending = Swift.exchange(&undecoded, with: [])
       let used = try deliver(pending.span, scratch: &scratch)
       if used < pending.count { undecoded = Array(pending[used...]) }
     }

@@ -57,9 +57,10 @@ struct PoolKey: Hashable, Sendable {
   private var content: Content
 
   init(
-    origin: Origin, route: Route = .direct, tls: TLSConfiguration?, traits: ConnectionSettings.Traits? = nil
+    origin: Origin, route: Route = .direct, tls: TLSConfiguration?, traits: ConnectionSettings.Traits? = nil,
+    exclusiveTo: Tenant? = nil
   ) {
-    content = Content(origin, route, tls, traits, exclusiveTo: nil)
+    content = Content(origin, route, tls, traits, exclusiveTo: exclusiveTo)
   }
 
   // Yields, so that a comparison doesn't copy the origin.
@@ -92,22 +93,18 @@ struct PoolKey: Hashable, Sendable {
 
   /// Returns this key with other TLS settings, or without TLS.
   func with(tls: TLSConfiguration?) -> PoolKey {
-    var key = PoolKey(origin: content.origin, route: content.route, tls: tls, traits: content.traits)
-    key.exclusiveTo = content.exclusiveTo
-    return key
+    PoolKey(
+      origin: content.origin, route: content.route, tls: tls, traits: content.traits, exclusiveTo: content.exclusiveTo)
   }
 
   /// This key without a client certificate. A request with the resulting key never uses a connection that presents a certificate.
   var anonymous: PoolKey {
-    guard var tls = content.tls, tls.identity != nil else { return self }
-    tls.identity = nil
-    return PoolKey(origin: content.origin, route: content.route, tls: tls, traits: content.traits)
+    content.tls?.identity == nil ? self : presenting(.anonymous)
   }
 
   /// Returns this key with the client certificate of `choice`, or without a certificate if `choice` is `.anonymous`.
   func presenting(_ choice: IdentityChoice) -> PoolKey {
-    guard let tls = content.tls?.presenting(choice) else { return self }
-    return PoolKey(origin: content.origin, route: content.route, tls: tls, traits: content.traits)
+    content.tls.map { with(tls: $0.presenting(choice)) } ?? self
   }
 
   /// This key with a tunnel if the route is a proxy that would forward requests.

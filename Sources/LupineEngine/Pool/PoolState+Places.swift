@@ -1,7 +1,7 @@
 // PoolState+Places: decides which waiter may open a connection when a limit of connections is reached or descriptors are short.
 // Waiters of all origins are served by priority, and in order of arrival if the priorities are equal.
 
-internal import LupineReactor
+@_spi(Loop) internal import LupineReactor
 internal import LupineWire
 
 extension PoolState {

@@ -53,11 +53,8 @@ extension PoolState {
     guard let last = first.map({ queueLinks.previous(before: $0) }) ?? origins[origin].queue.last,
       let opening = waiters[last].opening
     else { preconditionFailure("a waiter before the first without an opening has none") }
-    waiters[last].opening = nil
-    waiters[waiter].opening = opening
-    connections[opening].state = .opening(for: waiter)
+    pass(opening, from: last, to: waiter)
     origins[origin].firstWithoutOpening = last
-    noteReassignment(of: opening)
     return waiters[last].exchange
   }
 

@@ -1,5 +1,6 @@
 // PoolState+Queue: the queues of waiters, and the connections being opened for the first waiters of each queue.
 
+@_spi(Loop) internal import LupineReactor
 internal import LupineWire
 
 extension PoolState {
@@ -40,6 +41,14 @@ extension PoolState {
     return exchange
   }
 
+  /// Passes the connection that is being opened for one waiter to another.
+  mutating func pass(_ opening: Int, from waiter: Int, to other: Int) {
+    waiters[waiter].opening = nil
+    waiters[other].opening = opening
+    connections[opening].state = .opening(for: other)
+    noteReassignment(of: opening)
+  }
+
   /// Assigns a connection that is being opened to `waiter`, which must be the first waiter for which none is being opened.
   mutating func assign(_ opening: Int, to waiter: Int) {
     waiters[waiter].opening = opening
@@ -54,11 +63,7 @@ extension PoolState {
     guard let first = origins[waiters[waiter].origin].queue.first else { preconditionFailure("a waiter isn't queued") }
     // If `waiter` is the first waiter, no other connection is being opened for it now.
     waiters[waiter].opening = nil
-    guard let opening = waiters[first].opening else { return }
-    waiters[first].opening = nil
-    waiters[waiter].opening = opening
-    connections[opening].state = .opening(for: waiter)
-    noteReassignment(of: opening)
+    if let opening = waiters[first].opening { pass(opening, from: first, to: waiter) }
   }
 
   /// Updates the queue after a connection couldn't be opened for `waiter`, which stays in the queue. Connections may be in the
@@ -70,12 +75,7 @@ extension PoolState {
     guard let last = first.map({ queueLinks.previous(before: $0) }) ?? origins[origin].queue.last else {
       preconditionFailure("a waiter isn't queued")
     }
-    if last != waiter, let opening = waiters[last].opening {
-      waiters[last].opening = nil
-      waiters[waiter].opening = opening
-      connections[opening].state = .opening(for: waiter)
-      noteReassignment(of: opening)
-    }
+    if last != waiter, let opening = waiters[last].opening { pass(opening, from: last, to: waiter) }
     origins[origin].firstWithoutOpening = last
     return waiters[last].exchange
   }

@@ -110,7 +110,7 @@ struct PoolState: Sendable {
   /// permit. Each origin is ranked by the serial number of its first such waiter.
   ///
   /// If any origin remains here after an event, there are no idle connections or orphans that could be closed to make room.
-  var awaitingPlace = RankedSlots()
+  var awaitingPlace = RankedQueue<Int, UInt64>()
   /// The connections that were reassigned to another waiter while they were being opened, since the last call of `takeReassigned`.
   private var reassigned: [ConnectionID] = []
   /// The limit on opening connections after the process has run out of descriptors, or nil if there is no shortage.
@@ -327,11 +327,7 @@ struct PoolState: Sendable {
 
   /// Returns the connections that were reassigned to another waiter while they were being opened, since the last call of this
   /// method. Some of them may have been opened, or may have failed to open, in the meantime.
-  mutating func takeReassigned() -> [ConnectionID] {
-    if reassigned.isEmpty { return [] }
-    defer { reassigned = [] }
-    return reassigned
-  }
+  mutating func takeReassigned() -> [ConnectionID] { Swift.exchange(&reassigned, with: []) }
 
   /// Returns whether a connection with this key is idle, and has exceeded neither its idle time nor its maximum age.
   func hasFitConnection(_ key: PoolKey, now: Instant) -> Bool {

@@ -12,7 +12,7 @@ public struct ProxyBypass: Sendable, Hashable {
 
   /// A block of addresses: all addresses whose first `bitCount` bits equal those of `address`.
   private struct Block: Sendable, Hashable {
-    let address: NumericAddress
+    let address: IPAddress
     let bitCount: Int
 
     // address [ "/" 1*3DIGIT ]
@@ -20,21 +20,20 @@ public struct ProxyBypass: Sendable, Hashable {
       let slash = text.firstIndex(of: UInt8(ascii: "/"))
       var host = slash.map { text[..<$0] } ?? text
       if host.first == UInt8(ascii: "["), host.last == UInt8(ascii: "]") { host = host.dropFirst().dropLast() }
-      guard let address = NumericAddress(Substring(host)) else { return nil }
+      guard let address = IPAddress(Substring(host)) else { return nil }
       self.address = address
-      let width = address.bytes.count * 8
       guard let slash else {
-        bitCount = width
+        bitCount = address.bitCount
         return
       }
       let digits = text[slash...].dropFirst()
-      guard digits.allSatisfy({ $0 &- 0x30 < 10 }), let count = Int(Substring(digits)), count <= width else {
-        return nil
-      }
+      guard digits.allSatisfy({ $0 &- 0x30 < 10 }), let count = Int(Substring(digits)),
+        count <= address.bitCount
+      else { return nil }
       bitCount = count
     }
 
-    func contains(_ address: NumericAddress) -> Bool { address.isIn(self.address, bitCount: bitCount) }
+    func contains(_ address: IPAddress) -> Bool { address.masked(bitCount) == self.address.masked(bitCount) }
   }
 
   private let entries: [Entry]
@@ -66,7 +65,7 @@ public struct ProxyBypass: Sendable, Hashable {
   public func contains(host: String) -> Bool {
     if isEverything { return true }
     if entries.isEmpty { return false }
-    if let address = NumericAddress(host) {
+    if let address = IPAddress(host) {
       return entries.contains { $0.block?.contains(address) ?? false }
     }
     var name = [UInt8](host.lowercased().utf8)

@@ -14,7 +14,7 @@ struct SOCKS4aHandshake: ProxyHandshake {
   /// Creates a handshake for a connection to an origin, whose host is a name or an IPv4 address.
   init(_ proxy: Proxy, to origin: Origin) throws(ProxyError) {
     place = proxy.description
-    let address = NumericAddress(origin.host)?.bytes
+    let address = IPAddress(origin.host)?.bytes
     guard address == nil || address?.count == 4 else { throw ProxyError(.noIPv6, place) }
     let name = Array(origin.host.utf8)
     guard !name.contains(0) else { throw ProxyError(.hostNameHasNUL, place) }

@@ -39,8 +39,8 @@ struct SOCKS5Handshake: ProxyHandshake {
     place = proxy.description
     // VER CMD(CONNECT) RSV ATYP DST.ADDR DST.PORT (RFC 1928 §4)
     var request = [Self.version, 0x01, 0x00]
-    if let address = NumericAddress(host) {
-      request.append(address.bytes.count == 4 ? AddressType.v4 : AddressType.v6)
+    if let address = IPAddress(host) {
+      request.append(address.bitCount == 32 ? AddressType.v4 : AddressType.v6)
       request += address.bytes
     } else {
       guard let length = UInt8(exactly: host.utf8.count) else {

@@ -60,8 +60,7 @@ final class ResponseChannel: ResponseSink {
   nonisolated(nonsending) func next() async throws(EngineError) -> [UInt8]? {
     while true {
       let (piece, ending, used) = state.withLock { state -> ([UInt8], Ending?, (ExchangeHandle, Int)?) in
-        var piece: [UInt8] = []
-        swap(&piece, &state.buffered)
+        let piece = exchange(&state.buffered, with: [])
         state.takenCount += piece.count
         // The window is extended only after half of it has been read, so that not every small piece causes a message to the
         // loop.

@@ -73,8 +73,7 @@ final class ResponseCollector: ResponseSink {
     state.withLock { state in
       let collected = result.map { trailers -> Collected in
         guard let head = state.head.take() else { preconditionFailure("a response ended without a head") }
-        var body: [UInt8] = []
-        swap(&body, &state.body)
+        let body = exchange(&state.body, with: [])
         return Collected(head: head, body: body, trailers: trailers, next: state.next.take())
       }
       state.outcome = (collected, metrics)

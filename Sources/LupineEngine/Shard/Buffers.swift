@@ -31,8 +31,7 @@ struct Buffers {
   /// Takes back a read buffer and keeps it for reuse, leaving an empty array in its place. Ignores an empty array.
   mutating func giveBack(_ buffer: inout [UInt8]) {
     guard !buffer.isEmpty else { return }
-    var taken: [UInt8] = []
-    swap(&taken, &buffer)
+    let taken = exchange(&buffer, with: [])
     if taken.count == Self.bulkByteCount {
       bulk = taken
     } else if free.count < Self.freeCountMax {

@@ -25,8 +25,7 @@ extension Shard {
       } catch {
         return fail(exchange, error)
       }
-      var unread: [UInt8] = []
-      swap(&unread, &connection.unread)
+      let unread = Swift.exchange(&connection.unread, with: [])
       if !unread.isEmpty || connection.wire.hasPendingEnd { process(connection, unread.span) }
       // TLS may hold plaintext that no socket event announces.
       if connection.exchange === exchange, !exchange.hasPendingBody { receive(connection) }

@@ -36,8 +36,7 @@ extension Shard {
   func drainUnread(_ connection: Connection) {
     // The poller didn't watch the connection during the pause, so more bytes may be waiting.
     connection.mayHoldMore = true
-    var unread: [UInt8] = []
-    swap(&unread, &connection.unread)
+    let unread = Swift.exchange(&connection.unread, with: [])
     drain(connection, unread.span)
     // TLS may hold plaintext that no socket event announces.
     if connection.isDraining { receive(connection) }

@@ -38,8 +38,7 @@ extension Shard {
     poolWork.isPerforming = true
     defer { poolWork.isPerforming = false }
     while !poolWork.pendingActions.isEmpty {
-      var batch: [(PoolState.Action, EngineError?)] = []
-      swap(&batch, &poolWork.pendingActions)
+      let batch = Swift.exchange(&poolWork.pendingActions, with: [])
       for (action, failure) in batch { perform(action, failure) }
     }
   }

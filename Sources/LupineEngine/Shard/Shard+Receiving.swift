@@ -79,8 +79,7 @@ extension Shard {
   /// Reads from the connections on which the previous iteration postponed reading, for example because they had used up their byte
   /// budget.
   func receivePostponed() {
-    var ids: [ConnectionID] = []
-    swap(&ids, &backlog.postponed)
+    let ids = Swift.exchange(&backlog.postponed, with: [])
     for id in ids {
       guard let connection = connections[id] else { continue }
       connection.isPostponed = false

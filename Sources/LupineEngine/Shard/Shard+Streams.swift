@@ -17,8 +17,7 @@ extension Shard {
     trace(
       .requestStarted(exchange: exchange.id, connection: UInt64(connection.id.serial), isReused: false))
     perform(pool.detach(connection.id))
-    var early: [UInt8] = []
-    swap(&early, &connection.unread)
+    let early = Swift.exchange(&connection.unread, with: [])
     if !early.isEmpty { process(connection, early.span) }
     // Starts the producer, which notifies the sink.
     pump(connection)
@@ -89,24 +88,16 @@ extension Shard {
       case .needsVerdict(let verification):
         stream.handshake = .verifying(start: start)
         updateInterest(connection)
-        if connection.exchange === exchange { verify(verification, stream, exchange, connection) }
+        guard connection.exchange === exchange else { return }
+        do throws(SystemError) {
+          try decide(verification, for: connection.id, while: stream.liveness)
+        } catch {
+          fail(exchange, .outOfResources, cause: .system(error))
+        }
       case .complete: secured(stream, exchange, connection, since: start)
       }
     } catch {
       fail(exchange, error)
-    }
-  }
-
-  private func verify(
-    _ verification: PendingVerification, _ stream: RawStream, _ exchange: Exchange, _ connection: Connection
-  ) {
-    do {
-      try runBlocking { [inbox, id = connection.id, liveness = stream.liveness] in
-        // The stream may have ended while this waited for a thread.
-        if liveness.isAlive { verification.decide { inbox.send(.verified(id, $0)) } }
-      }
-    } catch {
-      fail(exchange, .outOfResources, cause: .system(error))
     }
   }
 

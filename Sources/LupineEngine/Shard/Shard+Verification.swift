@@ -17,12 +17,19 @@ extension Shard {
     // With no events to watch for, the poller reports only errors.
     guard watch(opening, []) else { return }
     do {
-      try runBlocking { [inbox, id = opening.id, liveness = opening.liveness] in
-        // The opening may have ended while this waited for a thread.
-        if liveness.isAlive { verification.decide { inbox.send(.verified(id, $0)) } }
-      }
+      try decide(verification, for: opening.id, while: opening.liveness)
     } catch {
       fail(opening, .outOfResources, cause: .system(error))
+    }
+  }
+
+  /// Calls a certificate verifier on another thread. It sends its verdict as a message about the connection `id`.
+  func decide(
+    _ verification: PendingVerification, for id: ConnectionID, while liveness: Liveness
+  ) throws(SystemError) {
+    try runBlocking { [inbox] in
+      // The connection may have ended while this waited for a thread.
+      if liveness.isAlive { verification.decide { inbox.send(.verified(id, $0)) } }
     }
   }
 

@@ -110,15 +110,13 @@ final class Shard {
   func turn(_ events: [Poller.Event], fetched: Instant, now: Instant) -> Instant? {
     (self.fetched, self.now) = (fetched, now)
     backlog.openingsLeft = configuration.pool.openingsPerIterationMax
-    var restarted: [Exchange] = []
-    swap(&restarted, &backlog.restarts)
+    let restarted = Swift.exchange(&backlog.restarts, with: [])
     // Events come before commands, so that no new request gets a connection that has ended or received unsolicited bytes.
     for event in events { handle(event) }
     receivePostponed()
     for exchange in restarted where !exchange.hasEnded { acquire(exchange) }
     beginPostponedOpenings()
-    var commands: [ShardCommand] = []
-    swap(&commands, &backlog.commands)
+    var commands = Swift.exchange(&backlog.commands, with: [])
     // Each command is moved out of the array, which keeps its memory but doesn't retain requests and sinks.
     commands.reverse()
     while let command = commands.popLast() {

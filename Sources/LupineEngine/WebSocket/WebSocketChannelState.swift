@@ -263,8 +263,7 @@ struct WebSocketChannelState: ~Copyable, Sendable {
   }
 
   private mutating func parseInput(at now: Instant) {
-    var bytes: [UInt8] = []
-    swap(&bytes, &input)
+    var bytes = exchange(&input, with: [])
     parsedCount += parse(bytes.span.extracting(parsedCount...), at: now)
     if parsedCount == bytes.count {
       (bytes, parsedCount) = ([], 0)

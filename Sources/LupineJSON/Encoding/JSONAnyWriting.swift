@@ -39,39 +39,24 @@ struct JSONAnyWriter {
   /// objects of other types can be cast to these.
   func write(_ value: Any) -> Bool {
     switch ObjectIdentifier(type(of: value)) {
-    case Types.string: write(value) { output.buffer.string($0) }
-    case Types.int: integer(value, Int.self)
-    case Types.bool: write(value) { output.buffer.bool($0) }
-    case Types.double: write(value, if: { (number: Double) in number.isFinite }) { output.buffer.double($0) }
-    case Types.float: write(value, if: { (number: Float) in number.isFinite }) { output.buffer.float($0) }
-    case Types.int8: integer(value, Int8.self)
-    case Types.int16: integer(value, Int16.self)
-    case Types.int32: integer(value, Int32.self)
-    case Types.int64: integer(value, Int64.self)
-    case Types.uint: integer(value, UInt.self)
-    case Types.uint8: integer(value, UInt8.self)
-    case Types.uint16: integer(value, UInt16.self)
-    case Types.uint32: integer(value, UInt32.self)
-    case Types.uint64: integer(value, UInt64.self)
+    case ObjectIdentifier(String.self): write(value) { output.buffer.string($0) }
+    case ObjectIdentifier(Int.self): integer(value, Int.self)
+    case ObjectIdentifier(Bool.self): write(value) { output.buffer.bool($0) }
+    case ObjectIdentifier(Double.self):
+      write(value, if: { (number: Double) in number.isFinite }) { output.buffer.double($0) }
+    case ObjectIdentifier(Float.self):
+      write(value, if: { (number: Float) in number.isFinite }) { output.buffer.float($0) }
+    case ObjectIdentifier(Int8.self): integer(value, Int8.self)
+    case ObjectIdentifier(Int16.self): integer(value, Int16.self)
+    case ObjectIdentifier(Int32.self): integer(value, Int32.self)
+    case ObjectIdentifier(Int64.self): integer(value, Int64.self)
+    case ObjectIdentifier(UInt.self): integer(value, UInt.self)
+    case ObjectIdentifier(UInt8.self): integer(value, UInt8.self)
+    case ObjectIdentifier(UInt16.self): integer(value, UInt16.self)
+    case ObjectIdentifier(UInt32.self): integer(value, UInt32.self)
+    case ObjectIdentifier(UInt64.self): integer(value, UInt64.self)
     default: writeOther(value)
     }
-  }
-
-  private enum Types {
-    static let string = ObjectIdentifier(String.self)
-    static let bool = ObjectIdentifier(Bool.self)
-    static let double = ObjectIdentifier(Double.self)
-    static let float = ObjectIdentifier(Float.self)
-    static let int = ObjectIdentifier(Int.self)
-    static let int8 = ObjectIdentifier(Int8.self)
-    static let int16 = ObjectIdentifier(Int16.self)
-    static let int32 = ObjectIdentifier(Int32.self)
-    static let int64 = ObjectIdentifier(Int64.self)
-    static let uint = ObjectIdentifier(UInt.self)
-    static let uint8 = ObjectIdentifier(UInt8.self)
-    static let uint16 = ObjectIdentifier(UInt16.self)
-    static let uint32 = ObjectIdentifier(UInt32.self)
-    static let uint64 = ObjectIdentifier(UInt64.self)
   }
 
   private func integer<T: FixedWidthInteger>(_ value: Any, _ type: T.Type) -> Bool {

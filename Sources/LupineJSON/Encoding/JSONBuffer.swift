@@ -285,15 +285,11 @@ extension String {
   @inline(__always)
   func withJSONBytes<Result>(_ body: (JSONBytes) -> Result) -> Result {
     // SAFETY: the pointer is used only while the closure runs. An empty string has no address.
-    let result = utf8.withContiguousStorageIfAvailable { buffer -> Result in
+    func call(_ buffer: UnsafeBufferPointer<UInt8>) -> Result {
       guard let start = buffer.baseAddress else { return JSONBytes.withEmpty(body) }
       return body(JSONBytes(start: start, count: buffer.count))
     }
-    if let result { return result }
-    return Array(utf8).withUnsafeBufferPointer { buffer in
-      guard let start = buffer.baseAddress else { return JSONBytes.withEmpty(body) }
-      return body(JSONBytes(start: start, count: buffer.count))
-    }
+    return utf8.withContiguousStorageIfAvailable(call) ?? Array(utf8).withUnsafeBufferPointer(call)
   }
 }
 

@@ -47,7 +47,7 @@ extension Dictionary where Key == String, Value: Encodable {
       switch scalar {
       case .int?: output.buffer.integer(unsafeBitCast(value, to: Int.self))
       case .string?: output.buffer.string(unsafeBitCast(value, to: String.self))
-      case .double?: try encoder.write(unsafeBitCast(value, to: Double.self))
+      case .double?: try output.write(unsafeBitCast(value, to: Double.self))
       case .bool?: output.buffer.bool(unsafeBitCast(value, to: Bool.self))
       case nil where output.convertsKeys:
         // Foundation creates an encoder for the value of each key, also if the value is a dictionary.

@@ -11,35 +11,18 @@ struct JSONKeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   var codingPath: [any CodingKey] { encoder.codingPath + nested.keys }
 
-  // Writes the key of the next value.
-  @inline(__always)
-  private func begin(_ key: some CodingKey) throws { try output.key(key, of: serial, encoder, nested) }
-
-  func encodeNil(forKey key: Key) throws {
-    try begin(key)
-    output.buffer.null()
+  // Writes the key of the next value, and returns the output for the value.
+  @inline(__always) @discardableResult
+  private func begin(_ key: some CodingKey) throws -> JSONOutput {
+    try output.key(key, of: serial, encoder, nested)
+    return output
   }
 
-  func encode(_ value: Bool, forKey key: Key) throws {
-    try begin(key)
-    output.buffer.bool(value)
-  }
-
-  func encode(_ value: String, forKey key: Key) throws {
-    try begin(key)
-    output.buffer.string(value)
-  }
-
-  func encode(_ value: Double, forKey key: Key) throws {
-    try begin(key)
-    try encoder.write(value)
-  }
-
-  func encode(_ value: Float, forKey key: Key) throws {
-    try begin(key)
-    try encoder.write(value)
-  }
-
+  func encodeNil(forKey key: Key) throws { try begin(key).buffer.null() }
+  func encode(_ value: Bool, forKey key: Key) throws { try begin(key).buffer.bool(value) }
+  func encode(_ value: String, forKey key: Key) throws { try begin(key).buffer.string(value) }
+  func encode(_ value: Double, forKey key: Key) throws { try begin(key).write(value) }
+  func encode(_ value: Float, forKey key: Key) throws { try begin(key).write(value) }
   func encode(_ value: Int, forKey key: Key) throws { try integer(value, key) }
   func encode(_ value: Int8, forKey key: Key) throws { try integer(Int(value), key) }
   func encode(_ value: Int16, forKey key: Key) throws { try integer(Int(value), key) }
@@ -55,10 +38,7 @@ struct JSONKeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   // Few types, and not inlined, because a program contains each copy.
   @inline(never)
-  private func integer(_ value: some FixedWidthInteger, _ key: Key) throws {
-    try begin(key)
-    output.buffer.integer(value)
-  }
+  private func integer(_ value: some FixedWidthInteger, _ key: Key) throws { try begin(key).buffer.integer(value) }
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
     try begin(key)

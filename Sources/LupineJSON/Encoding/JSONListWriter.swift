@@ -13,31 +13,11 @@ struct JSONListWriter: UnkeyedEncodingContainer {
 
   var count: Int { output.count(of: serial) }
 
-  func encodeNil() throws {
-    try output.element(of: serial)
-    output.buffer.null()
-  }
-
-  func encode(_ value: Bool) throws {
-    try output.element(of: serial)
-    output.buffer.bool(value)
-  }
-
-  func encode(_ value: String) throws {
-    try output.element(of: serial)
-    output.buffer.string(value)
-  }
-
-  func encode(_ value: Double) throws {
-    try output.element(of: serial)
-    try encoder.write(value)
-  }
-
-  func encode(_ value: Float) throws {
-    try output.element(of: serial)
-    try encoder.write(value)
-  }
-
+  func encodeNil() throws { try output.element(of: serial).buffer.null() }
+  func encode(_ value: Bool) throws { try output.element(of: serial).buffer.bool(value) }
+  func encode(_ value: String) throws { try output.element(of: serial).buffer.string(value) }
+  func encode(_ value: Double) throws { try output.element(of: serial).write(value) }
+  func encode(_ value: Float) throws { try output.element(of: serial).write(value) }
   func encode(_ value: Int) throws { try integer(value) }
   func encode(_ value: Int8) throws { try integer(Int(value)) }
   func encode(_ value: Int16) throws { try integer(Int(value)) }
@@ -54,8 +34,7 @@ struct JSONListWriter: UnkeyedEncodingContainer {
   // Few types, and not inlined, because a program contains each copy.
   @inline(never)
   private func integer(_ value: some FixedWidthInteger) throws {
-    try output.element(of: serial)
-    output.buffer.integer(value)
+    try output.element(of: serial).buffer.integer(value)
   }
 
   func encode<T: Encodable>(_ value: T) throws {

@@ -271,11 +271,12 @@ struct JSONOutput {
   /// The number of bytes from a comma to the next key, with the comma.
   var separatorLength: Int { isPretty ? 2 + state.pointee.depth * 2 : 1 }
 
-  /// Begins an element of the array with the number.
-  @inline(__always)
-  func element(of serial: Int) throws {
+  /// Begins an element of the array with the number, and returns the output for its value.
+  @inline(__always) @discardableResult
+  func element(of serial: Int) throws -> JSONOutput {
     try resume(serial)
     separate()
+    return self
   }
 
   /// The number of elements of the array with the number.
@@ -290,12 +291,13 @@ struct JSONOutput {
     return values[index].count
   }
 
-  /// Begins the only value of the encoder with the number.
-  @inline(__always)
-  func single(_ serial: Int) throws {
+  /// Begins the only value of the encoder with the number, and returns the output for it.
+  @inline(__always) @discardableResult
+  func single(_ serial: Int) throws -> JSONOutput {
     let value = top
     guard value.pointee.serial == serial, value.pointee.kind == .none, !isUnusable else { throw unusable() }
     value.pointee.kind = .single
+    return self
   }
 
   /// Gives the innermost value a new number, so that containers with the old one can't write to it.
@@ -316,6 +318,26 @@ struct JSONOutput {
     } else if let index = index(of: outer) {
       values.pointer(at: index).pointee.superEncoders -= 1
     }
+  }
+
+  // MARK: Numbers
+
+  @inline(__always)
+  func write(_ value: Double) throws {
+    if value.isFinite { buffer.double(value) } else { try writeUnusual(value) }
+  }
+
+  @inline(__always)
+  func write(_ value: Float) throws {
+    // Foundation writes the strings for infinite numbers and NaN without escapes in a `[Float]`, and with them elsewhere.
+    guard value.isFinite else { throw unusable() }
+    buffer.float(value)
+  }
+
+  @inline(never)
+  private func writeUnusual(_ value: Double) throws {
+    guard let texts = state.pointee.options.nonFinite else { throw unusable() }
+    buffer.string(value.isNaN ? texts.nan : value > 0 ? texts.positiveInfinity : texts.negativeInfinity)
   }
 }
 

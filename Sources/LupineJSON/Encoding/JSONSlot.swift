@@ -19,7 +19,7 @@ package struct JSONSlot {
   /// Writes the characters of a number.
   package func write(number: String) { encoder.output.buffer.plain(number) }
 
-  package func write(_ value: Double) throws { try encoder.write(value) }
+  package func write(_ value: Double) throws { try encoder.output.write(value) }
 
   /// Writes a finite number. Others are left to Foundation.
   package func write(finite value: Double) throws {

@@ -244,54 +244,14 @@ final class JSONValueEncoder: Encoder {
     }
     output.end(index)
   }
-
-  // MARK: Numbers
-
-  @inline(__always)
-  func write(_ value: Double) throws {
-    if value.isFinite { output.buffer.double(value) } else { try writeUnusual(value) }
-  }
-
-  @inline(__always)
-  func write(_ value: Float) throws {
-    // Foundation writes the strings for infinite numbers and NaN without escapes in a `[Float]`, and with them elsewhere.
-    guard value.isFinite else { throw output.unusable() }
-    output.buffer.float(value)
-  }
-
-  @inline(never)
-  private func writeUnusual(_ value: Double) throws {
-    guard let texts = output.state.pointee.options.nonFinite else { throw output.unusable() }
-    output.buffer.string(value.isNaN ? texts.nan : value > 0 ? texts.positiveInfinity : texts.negativeInfinity)
-  }
 }
 
 extension JSONValueEncoder: SingleValueEncodingContainer {
-  func encodeNil() throws {
-    try output.single(serial)
-    output.buffer.null()
-  }
-
-  func encode(_ value: Bool) throws {
-    try output.single(serial)
-    output.buffer.bool(value)
-  }
-
-  func encode(_ value: String) throws {
-    try output.single(serial)
-    output.buffer.string(value)
-  }
-
-  func encode(_ value: Double) throws {
-    try output.single(serial)
-    try write(value)
-  }
-
-  func encode(_ value: Float) throws {
-    try output.single(serial)
-    try write(value)
-  }
-
+  func encodeNil() throws { try output.single(serial).buffer.null() }
+  func encode(_ value: Bool) throws { try output.single(serial).buffer.bool(value) }
+  func encode(_ value: String) throws { try output.single(serial).buffer.string(value) }
+  func encode(_ value: Double) throws { try output.single(serial).write(value) }
+  func encode(_ value: Float) throws { try output.single(serial).write(value) }
   func encode(_ value: Int) throws { try encode(integer: value) }
   func encode(_ value: Int8) throws { try encode(integer: Int(value)) }
   func encode(_ value: Int16) throws { try encode(integer: Int(value)) }
@@ -307,8 +267,7 @@ extension JSONValueEncoder: SingleValueEncodingContainer {
 
   @inline(never)
   private func encode(integer value: some FixedWidthInteger) throws {
-    try output.single(serial)
-    output.buffer.integer(value)
+    try output.single(serial).buffer.integer(value)
   }
 
   func encode<T: Encodable>(_ value: T) throws {

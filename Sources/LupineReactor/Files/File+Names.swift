@@ -1,12 +1,7 @@
 // File+Names: renames and removes files, each in one atomic step where the file system allows it.
 
 internal import CLupineLinux
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import LupineLibc
 
 extension File {
   /// Deletes the file at `path` (unlink(2)). Fails with EISDIR for a directory.

@@ -1,10 +1,6 @@
 // File: reads a file that is sent as a body.
 
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import LupineLibc
 
 /// A file open for reading.
 package struct File: ~Copyable, Sendable {

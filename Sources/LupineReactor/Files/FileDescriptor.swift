@@ -1,10 +1,6 @@
 // FileDescriptor: a file descriptor with a single owner, closed when the owner is destroyed.
 
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import LupineLibc
 
 /// A file descriptor that is closed exactly once.
 package struct FileDescriptor: ~Copyable, Sendable {
@@ -35,11 +31,11 @@ package struct FileDescriptor: ~Copyable, Sendable {
   package consuming func close() throws(SystemError) {
     let number = number
     discard self
-    if Glibc.close(number) != 0, errno != EINTR { throw SystemError(call: "close", code: errno) }
+    if LupineLibc.close(number) != 0, errno != EINTR { throw SystemError(call: "close", code: errno) }
   }
 
   deinit {
     // Linux closes the descriptor even if close fails with EINTR, so the call isn't repeated.
-    _ = Glibc.close(number)
+    _ = LupineLibc.close(number)
   }
 }

@@ -1,12 +1,7 @@
 // Folder: an open folder, whose descriptor names the folder in all calls on its files.
 
 internal import CLupineLinux
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import LupineLibc
 
 /// An open folder that only its owner can change. All methods find files by the folder's descriptor, so that they stay in this
 /// folder even if someone moves it, or replaces it by a link to another folder. File names must not contain "/".

@@ -1,10 +1,6 @@
 // WritableFile: writes received data to a file.
 
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import LupineLibc
 
 /// A regular file that is open for writing. Each write states its offset, so the file has no current position.
 package struct WritableFile: ~Copyable, Sendable {

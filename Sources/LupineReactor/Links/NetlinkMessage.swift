@@ -1,12 +1,7 @@
 // NetlinkMessage: reads the kernel's messages about links, addresses and routes (netlink(7), rtnetlink(7)).
 
 internal import CLupineLinux
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import LupineLibc
 
 /// A message in which the kernel answers a netlink request. The answer to a dump request, which lists all links, addresses or
 /// routes, consists of several messages.

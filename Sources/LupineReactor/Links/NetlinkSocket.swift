@@ -1,12 +1,7 @@
 // NetlinkSocket: a socket to the kernel's routing subsystem: dumps of its state, and notifications of changes.
 
 internal import CLupineLinux
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import LupineLibc
 
 /// A netlink socket of the routing family (NETLINK_ROUTE), through which the kernel reports links, addresses and routes.
 package struct NetlinkSocket: ~Copyable, Sendable {

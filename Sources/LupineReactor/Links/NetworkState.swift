@@ -1,10 +1,6 @@
 // NetworkState: the machine's links, addresses and routes at one time, and the path to an address that they imply.
 
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import LupineLibc
 
 /// The links, addresses and routes of a network namespace.
 package struct NetworkState: Sendable, Hashable {

@@ -1,12 +1,7 @@
 // NetworkWatch: reports the state of the network whenever the kernel changes it, without polling.
 
 internal import CLupineLinux
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import LupineLibc
 
 /// Watches links, addresses and routes on a dedicated thread, until the watch is released or its notifications fail.
 package final class NetworkWatch: Sendable {

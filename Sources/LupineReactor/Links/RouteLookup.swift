@@ -1,12 +1,7 @@
 // RouteLookup: asks the kernel for the link by which it would send packets to an address.
 
 internal import CLupineLinux
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import LupineLibc
 
 extension NetworkLink {
   /// Returns the link through which the kernel would send packets of a socket with these options to `address`. The kernel decides
@@ -48,18 +43,6 @@ extension NetworkLink {
     payload.append(attribute: UInt16(RTA_DST.rawValue), destination.bytes)
     if let source { payload.append(attribute: UInt16(RTA_SRC.rawValue), source.bytes) }
     return payload
-  }
-}
-
-extension IPAddress {
-  /// The address's 4 or 16 bytes in network byte order.
-  fileprivate var bytes: [UInt8] {
-    let bits =
-      switch self {
-      case .ipv4(let bits): UInt128(bits)
-      case .ipv6(let bits): bits
-      }
-    return stride(from: bitCount - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> $0) }
   }
 }
 

@@ -1,13 +1,8 @@
 // EventLoop: a thread with an epoll instance that runs a handler, and the actors and tasks bound to the loop.
 
 internal import CLupineLinux
+internal import LupineLibc
 internal import Synchronization
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
 
 /// The actor whose methods an event loop calls in each of its iterations. The actor's executor must be that loop.
 package protocol LoopHandler: Actor {

@@ -1,10 +1,6 @@
 // Instant: points in time on CLOCK_MONOTONIC, the only clock in use. Code that decides by time takes an instant as a parameter.
 
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import LupineLibc
 
 /// A point in time on the monotonic clock.
 public struct Instant: Sendable, Hashable, Comparable {

@@ -4,7 +4,7 @@ public import Synchronization
 
 /// A queue with several senders and one reader, which takes all messages at once.
 ///
-/// The type is inlinable, and public with `@_spi(Loop)`, for the reason given at `DeadlineQueue`.
+/// The type is inlinable, and public with `@_spi(Loop)`, for the reason given at `RankedQueue`.
 @_spi(Loop) public final class Mailbox<Message: Sendable>: Sendable {
   @usableFromInline let messages = Mutex<[Message]>([])
   /// Whether there are messages. The reader, which asks for messages several times in each iteration, takes the lock only if so.

@@ -1,12 +1,7 @@
 // Poller: an epoll instance that reports readable and writable descriptors.
 
 internal import CLupineLinux
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import LupineLibc
 
 /// Watches descriptors with epoll. A descriptor is reported as long as it is ready, unless its interest is edge-triggered.
 ///

@@ -1,12 +1,7 @@
 // Thread: starts and suspends threads. `start` is nonisolated, so its closure never inherits the isolation of the calling code.
 
 internal import CLupineLinux
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import LupineLibc
 
 /// Starts and suspends threads of the operating system.
 package enum Thread {

@@ -11,9 +11,8 @@ struct AddressCache: Sendable {
   private let negativeAge: Duration
   private let entriesMax: Int
   private var entries: [String: Entry] = [:]
-  /// The cached names, least recently used first. An instant in this queue isn't a time: it is the value of `useCount` at the
-  /// name's latest use.
-  private var order = DeadlineQueue<String>()
+  /// The cached names, least recently used first. A name's rank is the value of `useCount` at its latest use.
+  private var order = RankedQueue<String, UInt64>()
   private var useCount: UInt64 = 0
 
   init(_ configuration: ResolverConfiguration) {
@@ -44,9 +43,7 @@ struct AddressCache: Sendable {
   mutating func store(_ answer: NameService.Answer, for name: String, askedAt start: Instant) {
     remove(name)
     guard entriesMax > 0, let age = age(of: answer), age > .zero else { return }
-    if entries.count >= entriesMax, let oldest = order.popExpired(now: Instant(nanoseconds: .max)) {
-      entries[oldest] = nil
-    }
+    if entries.count >= entriesMax, let oldest = order.first { remove(oldest) }
     entries[name] = Entry(answer: answer, end: start + age)
     touch(name)
   }
@@ -66,6 +63,6 @@ struct AddressCache: Sendable {
 
   private mutating func touch(_ name: String) {
     useCount += 1
-    order.set(name, to: Instant(nanoseconds: useCount))
+    order.set(name, to: useCount)
   }
 }

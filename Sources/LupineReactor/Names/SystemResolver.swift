@@ -1,12 +1,7 @@
 // SystemResolver: calls getaddrinfo on dedicated threads, so that slow name servers don't block event loops.
 
+internal import LupineLibc
 internal import Synchronization
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
 
 /// The system's resolver: /etc/hosts, DNS and the other sources in nsswitch.conf.
 ///

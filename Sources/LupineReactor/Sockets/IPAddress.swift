@@ -19,6 +19,16 @@ package enum IPAddress: Sendable, Hashable {
     }
   }
 
+  /// The address's 4 or 16 bytes in network byte order.
+  package var bytes: [UInt8] {
+    let bits =
+      switch self {
+      case .ipv4(let bits): UInt128(bits)
+      case .ipv6(let bits): bits
+      }
+    return stride(from: bitCount - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> $0) }
+  }
+
   /// Returns the address with all bits after the first `length` set to 0.
   package func masked(_ length: Int) -> IPAddress {
     switch self {

@@ -1,10 +1,6 @@
 // Socket+Options: sets a socket's options. Failures are ignored for options that only affect speed, and thrown for all others.
 
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import LupineLibc
 
 extension Socket {
   /// The maximum length of an interface's name in bytes, without the NUL (IFNAMSIZ is 16). The kernel would truncate a
@@ -60,7 +56,7 @@ extension Socket {
     // Without this option, the kernel would choose a port now and reserve it for this connection. Only about 28,000 ports are
     // available.
     if local.port == 0 { set(CInt(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, 1) }
-    guard local.withPointer({ Glibc.bind(number, $0, $1) }) == 0 else {
+    guard local.withPointer({ LupineLibc.bind(number, $0, $1) }) == 0 else {
       throw SystemError(call: "bind to \(local.host)", code: errno)
     }
   }

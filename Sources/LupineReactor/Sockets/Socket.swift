@@ -1,10 +1,6 @@
 // Socket: a TCP or Unix stream socket that connects without blocking.
 
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import LupineLibc
 
 /// A stream socket, closed when the last reference to it is released.
 package final class Socket: StreamSocket, Sendable {
@@ -42,7 +38,7 @@ package final class Socket: StreamSocket, Sendable {
     let result = Socket(FileDescriptor(owning: number), connectingTo: address)
     try result.apply(options, for: address)
     do {
-      _ = try SystemCall.run("connect") { address.withPointer { Glibc.connect(number, $0, $1) } }
+      _ = try SystemCall.run("connect") { address.withPointer { LupineLibc.connect(number, $0, $1) } }
     } catch {
       guard error.code == EINPROGRESS else { throw error }
     }
@@ -84,7 +80,7 @@ package final class Socket: StreamSocket, Sendable {
     return try SystemCall.transfer("send") {
       // SAFETY: the length passed is that of the bytes from `offset` on. MSG_NOSIGNAL: EPIPE instead of SIGPIPE.
       bytes.withUnsafeBytes {
-        Glibc.send(number, $0.baseAddress.map { $0 + offset }, $0.count - offset, CInt(MSG_NOSIGNAL))
+        LupineLibc.send(number, $0.baseAddress.map { $0 + offset }, $0.count - offset, CInt(MSG_NOSIGNAL))
       }
     }
   }

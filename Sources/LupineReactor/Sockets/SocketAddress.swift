@@ -1,12 +1,7 @@
 // SocketAddress: an address to which a socket can be connected or bound.
 
 internal import CLupineLinux
-
-#if canImport(Glibc)
-  package import Glibc
-#else
-  package import Musl
-#endif
+package import LupineLibc
 
 /// An IPv4 or IPv6 address with a port, or the name of a Unix domain socket.
 ///

@@ -1,10 +1,6 @@
 // Environment: reads environment variables.
 
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import LupineLibc
 
 /// The environment variables of this process.
 package enum Environment {

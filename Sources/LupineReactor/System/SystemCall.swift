@@ -1,10 +1,6 @@
 // SystemCall: runs system calls, retries them after signals and converts errno to errors.
 
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import LupineLibc
 
 package enum SystemCall {
   /// Runs a system call that returns -1 on failure, and repeats it if a signal interrupts it. Returns the call's result, or throws

@@ -1,10 +1,6 @@
 // SystemError: a failed system call with its errno.
 
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import LupineLibc
 
 /// The error of a system call that has failed.
 public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {

@@ -1,10 +1,6 @@
 // SystemRandomNumbers: random numbers of the kernel, such as the masks of WebSocket frames.
 
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import LupineLibc
 
 /// The system's random numbers, from a strong source. They are fetched in groups, because each fetch is a system call.
 package struct SystemRandomNumbers: RandomNumberGenerator, Sendable {

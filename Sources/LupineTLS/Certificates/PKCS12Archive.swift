@@ -59,19 +59,11 @@ enum PKCS12Archive {
 
     func material() throws(TLSError) -> KeyMaterial {
       ERR_clear_error()
-      guard let leaf = Certificate(der: leaf), let key = Owned(decodedKey(), freeing: EVP_PKEY_free) else {
+      guard let leaf = Certificate(der: leaf), let key = decode(key, d2i_AutoPrivateKey, freeing: EVP_PKEY_free) else {
         throw .configurationFromQueue("The PKCS#12 archive's certificate or key can't be parsed.")
       }
       return try KeyMaterial(
         leaf: leaf, issuers: issuers(of: leaf, among: others.compactMap { Certificate(der: $0) }), key: key.pointer)
-    }
-
-    private func decodedKey() -> OpaquePointer? {
-      key.withUnsafeBufferPointer { bytes in
-        // SAFETY: OpenSSL reads at most `count` bytes.
-        var next = bytes.baseAddress
-        return d2i_AutoPrivateKey(nil, &next, bytes.count)
-      }
     }
 
     /// Returns the issuers of `leaf` in the order that a TLS handshake requires, starting with the direct issuer (RFC 8446 §4.4.2).

@@ -1,12 +1,7 @@
 // TLSIdentity: a client's certificate with its chain and its private key.
 
 import CLupineOpenSSL
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 /// A client's certificate and private key, which the client presents to servers that request a certificate.
 ///

@@ -37,7 +37,7 @@ final class ClientAttachment {
   ///
   /// After a resumption, these are the names from the original handshake, because a resumed handshake contains no certificate
   /// request. Always nil for a proxy, because the client presents no certificate to a proxy.
-  private(set) var requestedAuthorities: [[UInt8]]?
+  fileprivate(set) var requestedAuthorities: [[UInt8]]?
   /// The value of `requestedAuthorities` that is stored with the session that the client offers to resume. If the server resumes
   /// the session, it becomes the value of `requestedAuthorities`.
   var offeredAuthorities: [[UInt8]]?
@@ -60,10 +60,6 @@ final class ClientAttachment {
     if isResumed { requestedAuthorities = offeredAuthorities }
     if isResumed, settings.configuration.ocspStapling != .ignored { staple = .checkedEarlier }
   }
-
-  /// Records that the server has requested a client certificate. `authorities` are the names in DER of the issuers whose
-  /// certificates the server accepts.
-  fileprivate func note(requestOf authorities: [[UInt8]]) { requestedAuthorities = authorities }
 
   /// The ex_data index under which OpenSSL's SSL object stores the pointer to its `ClientAttachment`: 0, which OpenSSL reserves for
   /// applications.
@@ -174,7 +170,7 @@ let noteIdentityRequest: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer
   guard let ssl, let attachment = ClientAttachment.attached(to: ssl) else { return 0 }
   // A proxy's certificate request isn't recorded. The caller would mistake it for the origin's request, and choose the certificate
   // that is meant for the origin.
-  if !attachment.isProxy { attachment.note(requestOf: authorities(requestedIn: ssl)) }
+  if !attachment.isProxy { attachment.requestedAuthorities = authorities(requestedIn: ssl) }
   return 1
 }
 

@@ -1,10 +1,6 @@
 // KeyLog: writes the secrets of sessions for debugging, in NSS's key log format, which Wireshark reads.
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 /// A key log file, to which the secrets of TLS sessions are appended so that Wireshark can decrypt them. Several instances, even in
 /// different processes, may write to the same file, because each line is appended by a single `write`.

@@ -1,12 +1,7 @@
 // TLSContext+Trust: loads the trusted certificates of a context.
 
 import CLupineOpenSSL
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 extension TLSContext {
   /// Loads the trusted certificates from all sources into the trust store of `context`, an OpenSSL SSL_CTX. Throws a `TLSError`

@@ -27,7 +27,7 @@ package final class TLSContext: Sendable {
     } else {
       SSL_CTX_set_cert_cb(context.pointer, noteIdentityRequest, nil)
     }
-    try Self.checkServerName(configuration.serverName)
+    if let name = configuration.serverName { _ = try PeerName(host: name) }
     let offered = try Self.encode(configuration.applicationProtocols)
     // Unlike similar functions of OpenSSL, this function returns 0 for success.
     if !offered.isEmpty, SSL_CTX_set_alpn_protos(context.pointer, offered, UInt32(offered.count)) != 0 {
@@ -119,10 +119,6 @@ extension TLSContext {
     if configuration.ocspStapling != .ignored || configuration.requestsStapleForVerifier {
       lupine_ctx_ask_for_staple(context, checkStaple)
     }
-  }
-
-  private static func checkServerName(_ name: String?) throws(TLSError) {
-    if let name { _ = try PeerName(host: name) }
   }
 
   /// Makes the sessions of `context`, an OpenSSL SSL_CTX, present the identity's certificate with its intermediate certificates,

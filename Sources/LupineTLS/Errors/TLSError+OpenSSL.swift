@@ -2,12 +2,7 @@
 // each call that may fail, and read it immediately afterward.
 
 import CLupineOpenSSL
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 /// The oldest error in the thread's OpenSSL error queue, which is the cause of a failed call. Later entries of the queue only name
 /// the functions that passed the error on.

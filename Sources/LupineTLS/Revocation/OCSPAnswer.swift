@@ -1,12 +1,7 @@
 // OCSPAnswer: checks an OCSP response: its signer, its certificate, its status and its age (RFC 6960 §3.2).
 
 import CLupineOpenSSL
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 /// The reason why an OCSP response doesn't show that a certificate is good.
 struct OCSPFailure: Error {
@@ -145,7 +140,7 @@ struct OCSPAnswer: ~Copyable {
 }
 
 /// Decodes an object from DER with one of OpenSSL's `d2i` functions. Returns nil unless the object takes up all of the bytes.
-func decode(
+package func decode(
   _ bytes: [UInt8],
   _ decode: (UnsafeMutablePointer<OpaquePointer?>?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, Int) ->
     OpaquePointer?,

@@ -1,12 +1,7 @@
 // RevocationSubject: a certificate whose revocation is checked by OCSP (RFC 6960) or by its issuer's list (RFC 5280 §5).
 
 import CLupineOpenSSL
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 /// The revocation status of a certificate according to a verified OCSP response or revocation list.
 package enum RevocationStatus: Sendable, Hashable {
@@ -143,10 +138,7 @@ extension RevocationSubject {
     // The certificate's own dates don't matter here, because they are checked together with its chain.
     case X509_V_OK, X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID: return .good(until: nextUpdate)
     case X509_V_ERR_CERT_REVOKED: return .revoked("the certificate was revoked\(revocationDate(in: list.pointer))")
-    case let code:
-      // SAFETY: the string is static in OpenSSL.
-      throw RevocationProblem(
-        "the revocation list was refused: \(String(cString: X509_verify_cert_error_string(Int(code))))")
+    case let code: throw RevocationProblem("the revocation list was refused: \(verifyReason(code))")
     }
   }
 

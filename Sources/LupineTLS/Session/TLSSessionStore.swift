@@ -2,13 +2,8 @@
 // handshake sends no certificate and saves a signature on each side.
 
 import CLupineOpenSSL
+import LupineLibc
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
 
 /// An in-memory store of TLS sessions that clients can resume. It is thread-safe.
 ///

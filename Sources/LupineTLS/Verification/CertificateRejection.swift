@@ -2,12 +2,7 @@
 // fails, so the verify callback copies the values that the error message needs.
 
 import CLupineOpenSSL
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 /// The first failed check of a certificate chain, with details of the certificate that failed it. The details come from the peer
 /// and are unverified.
@@ -109,18 +104,17 @@ extension TLSError {
   }
 }
 
-private func verifyReason(_ verifyCode: Int32) -> String {
+/// Returns OpenSSL's text for an `X509_V_ERR` code.
+func verifyReason(_ verifyCode: Int32) -> String {
   // SAFETY: the string is static in OpenSSL.
   String(cString: X509_verify_cert_error_string(Int(verifyCode)))
 }
 
 /// Returns an X.509 name as text in the form of RFC 2253, which escapes control characters. Returns "?" if that fails.
 func describe(name: OpaquePointer?) -> String {
-  // SAFETY: the BIO is freed on every path, after its bytes are copied.
-  guard let name, let bio = BIO_new(BIO_s_mem()) else { return "?" }
-  defer { BIO_free(bio) }
-  lupine_name_print(bio, name)
-  return printable(drain(bio))
+  guard let name, let bio = Owned(BIO_new(BIO_s_mem()), freeing: { BIO_free($0) }) else { return "?" }
+  lupine_name_print(bio.pointer, name)
+  return printable(drain(bio.pointer))
 }
 
 /// Returns OpenSSL's `time` as text, such as "2026-01-31 23:59:59 UTC".

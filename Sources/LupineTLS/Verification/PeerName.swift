@@ -2,12 +2,7 @@
 // (RFC 9110 §4.3.4, RFC 9525).
 
 import CLupineOpenSSL
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 /// The DNS name or IP address that the server's certificate must contain.
 enum PeerName {

@@ -1,13 +1,8 @@
 // VerifiedChains: the servers' certificate chains that a context verified recently, and needn't verify again.
 
 import CLupineOpenSSL
+import LupineLibc
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
 
 /// The latest verified certificate chain of each host name, for the connections of one `TLSContext`. It is thread-safe.
 ///

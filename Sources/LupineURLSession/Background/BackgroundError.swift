@@ -2,13 +2,8 @@
 
 import Foundation
 import LupineEngine
+import LupineLibc
 import LupineTransferStore
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
 
 /// The reason why a background session refuses a new task. The task then fails with a `URLError`, whereas Foundation would raise an
 /// exception.

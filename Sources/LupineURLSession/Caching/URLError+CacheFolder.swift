@@ -2,12 +2,7 @@
 
 import Foundation
 import LupineEngine
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 extension URLError {
   /// Creates the error for a cache whose folder can't be used.

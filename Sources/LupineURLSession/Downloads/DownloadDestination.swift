@@ -2,12 +2,7 @@
 
 package import Foundation
 import LupineEngine
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 /// The destination of a downloaded file, and the options for moving the file there.
 ///

@@ -2,13 +2,8 @@
 
 import Foundation
 import LupineEngine
+import LupineLibc
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
 
 /// The file to which a download's body is written piece by piece. The owner must end the download with `finish`, `keep` or
 /// `abandon`. Otherwise the file is removed when this object is released.

@@ -2,12 +2,7 @@
 
 import Foundation
 import LupineEngine
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 /// A failed system call on the file of a download.
 struct DownloadFileFailure {

@@ -2,12 +2,7 @@
 
 import Foundation
 import LupineEngine
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 /// The content of a file: or data: URL, which a task reads in pieces. The methods may block the thread on disk I/O.
 struct LocalContent: ~Copyable {

@@ -58,8 +58,7 @@ package struct LineSplitter: Sendable {
     let count = beginning.count + last + 1 - start - endingCount
     guard count <= lineBytesMax else { throw .lineTooLong(bytesMax: lineBytesMax) }
     if beginning.isEmpty { return .inPiece(start..<start + count) }
-    var line: [UInt8] = []
-    swap(&line, &beginning)
+    var line = exchange(&beginning, with: [])
     if count > line.count {
       line.append(copying: bytes, start..<start + count - line.count)
     } else {

@@ -27,23 +27,15 @@ extension Fields {
   /// Whether a request with these fields may be sent to a different host than the one in its URI (RFC 9110 §7.2), or may switch to
   /// another protocol.
   package var haveHostOrUpgrade: Bool {
-    lines.contains { line in
-      switch line.nameCount {
-      case 4: matches(line.name, "host")
-      case 7: matches(line.name, "upgrade")
-      default: false
-      }
+    lines.contains {
+      $0.nameCount == 4 && matches($0.name, "host") || $0.nameCount == 7 && matches($0.name, "upgrade")
     }
   }
 
   /// Whether the fields of a request have directives for caches, in Cache-Control or Pragma.
   package var haveCacheDirectives: Bool {
-    lines.contains { line in
-      switch line.nameCount {
-      case 6: matches(line.name, "pragma")
-      case 13: matches(line.name, "cache-control")
-      default: false
-      }
+    lines.contains {
+      $0.nameCount == 6 && matches($0.name, "pragma") || $0.nameCount == 13 && matches($0.name, "cache-control")
     }
   }
 

@@ -60,7 +60,7 @@ extension HTTPDate: CustomStringConvertible {
 /// A date of the Gregorian calendar with a time of day.
 package struct CalendarTime {
   /// The times that this type can represent, in seconds since 1970: from 0001-01-01 00:00:00 to 9999-12-31 23:59:59.
-  static let secondsRange: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
+  package static let secondsRange: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
 
   let year: Int
   let month: Int  // 1...12

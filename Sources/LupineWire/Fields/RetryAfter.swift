@@ -14,8 +14,8 @@ public enum RetryAfter: Sendable, Hashable {
   ///   - now: The current time in seconds since 1970. It determines only the century of an RFC 850 date.
   public init?(_ text: String, now: Int64) {
     // Retry-After = HTTP-date / delay-seconds; delay-seconds = 1*DIGIT
-    if !text.isEmpty, text.utf8.allSatisfy({ $0 &- 0x30 < 10 }) {
-      self = .delay(seconds: min(Int64(text) ?? .max, Limits.delaySecondsMax))
+    if let seconds = Digits.value(of: Array(text.utf8)[...], atMost: Limits.delaySecondsMax) {
+      self = .delay(seconds: seconds)
     } else if let date = HTTPDate(text, now: now) {
       self = .date(date)
     } else {

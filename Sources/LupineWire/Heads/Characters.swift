@@ -78,7 +78,7 @@ package enum Byte {
 }
 
 /// Parses decimal numbers: 1*DIGIT (RFC 5234 §B.1).
-enum Digits {
+package enum Digits {
   /// Parses a decimal number. Leading zeros are allowed. Returns nil if `bytes` is empty, a byte isn't a digit, or the number
   /// overflows 64 bits.
   static func value(of bytes: some Collection<UInt8>) -> UInt64? {
@@ -92,6 +92,13 @@ enum Digits {
       value = sum
     }
     return value
+  }
+
+  /// Parses a decimal number with any number of digits. Numbers above `limit` are reduced to it. Returns nil if `digits` is empty or
+  /// a byte isn't a digit.
+  package static func value(of digits: ArraySlice<UInt8>, atMost limit: Int64) -> Int64? {
+    guard !digits.isEmpty, digits.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
+    return Int64(min(value(of: digits) ?? .max, UInt64(limit)))
   }
 }
 

@@ -32,7 +32,9 @@ public struct ResponseHead: Sendable {
   private let reasonRange: Range<UInt32>
   private let folded: [UInt8]?
 
-  init(_ line: StatusLine, _ section: SectionParser.Section) {
+  /// Creates the head of a response from a complete section, which must come from a parser of responses.
+  init(_ section: SectionParser.Section) {
+    guard let line = section.statusLine else { preconditionFailure("the section isn't the head of a response") }
     minorVersion = line.minorVersion
     status = line.status
     reasonRange = line.reason

@@ -77,8 +77,7 @@ package struct SectionParser: Sendable {
       pending.append(copying: bytes, cursor..<bytes.count)
     } else {
       let before = pending.count
-      var buffer: [UInt8] = []
-      swap(&buffer, &pending)
+      var buffer = exchange(&pending, with: [])
       buffer.append(copying: bytes, cursor..<bytes.count)
       if let end = try scan(buffer.span) {
         buffer.removeLast(buffer.count - end)
@@ -190,8 +189,7 @@ package struct SectionParser: Sendable {
   private mutating func makeSection(from received: consuming [UInt8]) -> Section {
     // Resets the state for the next section.
     defer { (scanned, lineStart, startLine, statusLine, folds) = (0, 0, nil, nil, []) }
-    var taken: [Fields.Line] = []
-    swap(&taken, &lines)
+    let taken = exchange(&lines, with: [])
     let byteCount = received.count
     let folded: [UInt8]? = if folds.isEmpty { nil } else { copy received }
     var bytes = received

@@ -39,11 +39,3 @@ struct StatusLine: Sendable {
     return text
   }
 }
-
-extension ResponseHead {
-  /// Creates the head of a response from a complete section, which must come from a parser of responses.
-  init(_ section: SectionParser.Section) {
-    guard let line = section.statusLine else { preconditionFailure("the section isn't the head of a response") }
-    self.init(line, section)
-  }
-}

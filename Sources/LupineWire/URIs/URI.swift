@@ -172,8 +172,7 @@ public struct URI: Sendable, Hashable {
       }
       host = hostAndPort[..<bracket].dropFirst()
       let rest = hostAndPort[bracket...].dropFirst()
-      guard rest.isEmpty || rest.first == Byte.colon, host.contains(Byte.colon), NumericAddress(text(host)) != nil
-      else {
+      guard rest.isEmpty || rest.first == Byte.colon, IPv6Literal.isValid(text(host)) else {
         throw .malformedHost(text(hostAndPort))
       }
       port = rest.dropFirst()

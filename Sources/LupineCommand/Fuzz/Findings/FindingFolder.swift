@@ -1,12 +1,7 @@
 // FindingFolder: saves findings as files, and reads saved requests.
 
 import LupineEngine
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import LupineLibc
 
 /// The folder of `--save`. Only the user can read its files, because requests and responses may contain secrets.
 struct FindingFolder {

@@ -36,11 +36,7 @@ final class RawConnection: StreamSink {
 
     /// Removes and returns the received bytes. If there are none, returns the end of the connection, or nil before it.
     mutating func takeArrival() -> Arrival? {
-      guard received.isEmpty else {
-        defer { received = [] }
-        return .bytes(received)
-      }
-      return ending
+      received.isEmpty ? ending : .bytes(exchange(&received, with: []))
     }
   }
 
@@ -127,8 +123,7 @@ final class RawConnection: StreamSink {
   private func ready(_ writer: BodyWriter) {
     let unsent = state.withLock { state in
       state.writer = writer
-      defer { state.unsent = [] }
-      return state.unsent
+      return exchange(&state.unsent, with: [])
     }
     writer.append(unsent)
   }
