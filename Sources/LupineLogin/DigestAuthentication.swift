@@ -54,6 +54,8 @@ extension SessionLogins {
   /// Returns the parts of a request from which its Digest response for `party` is computed.
   private func covered(_ request: EngineRequest, by party: AuthenticationParty) -> DigestSpaces.CoveredRequest {
     let body = request.body
+    // The hash covers the content as it is sent (RFC 7616 §3.4.3), but the engine encodes it later.
+    let isEncoded = request.bodyCoding != nil && !body.isEmpty
     let (method, target, isConnect) =
       switch party {
       case .origin: (request.method, request.uri.target, false)
@@ -63,7 +65,8 @@ extension SessionLogins {
     return DigestSpaces.CoveredRequest(
       party: party, method: method, target: target, clientNonce: sources.nonce()
     ) { digest in
-      isConnect ? digest.hash([]) : body.bytesInMemory.flatMap { digest.hash($0) }
+      if isConnect { return digest.hash([]) }
+      return isEncoded ? nil : body.bytesInMemory.flatMap { digest.hash($0) }
     }
   }
 }

@@ -1,5 +1,6 @@
-// DigestSpaces: a session's Digest authentications by server, realm and credential, and the strongest Digest that each server has
-// used (RFC 7616 §3.6). It performs no I/O: its owner guards it with a lock, and passes the client nonces.
+// DigestSpaces: a session's Digest authentications by server, realm and credential, the strongest Digest that each server has used
+// (RFC 7616 §3.6), and the proxies that have used NTLM. It performs no I/O: its owner guards it with a lock, and passes the client
+// nonces.
 
 import LupineAuthentication
 import LupineEngine
@@ -47,6 +48,7 @@ struct DigestSpaces: Sendable {
 
   /// The authentications by login. Requests with different credentials never share an authentication.
   private var authentications: [Login: Authentication] = [:]
+  /// The histories of the servers that have used Digest, and of the proxies that have used NTLM.
   private var histories: [AuthenticationParty: PartyHistory] = [:]
   private var useCount = 0
   private var lastNumber: UInt64 = 0
@@ -86,9 +88,16 @@ struct DigestSpaces: Sendable {
     return try DigestSession(challenge, credential: login.credential)
   }
 
-  /// Returns whether the origin or the proxy `party` has used Digest. If it has, the client must not send it the password itself
-  /// without TLS.
-  func hasUsedDigest(_ party: AuthenticationParty) -> Bool { histories[party] != nil }
+  /// Records that the client has answered an NTLM challenge of the proxy `party`.
+  mutating func noteNTLM(of party: AuthenticationParty) {
+    useCount += 1
+    record(nil, of: party)
+    histories[party]?.lastUse = useCount
+  }
+
+  /// Returns whether the client must not send the password in the proxy's URL itself to the proxy `party`, because the proxy has
+  /// used Digest or NTLM, and isn't protected by TLS.
+  func forbidsPassword(to party: AuthenticationParty) -> Bool { !party.isProtected && histories[party] != nil }
 
   /// Returns Digest credentials to send with a request before the server challenges it. Returns nil if the request's target is
   /// outside the authentication's protection space, or if the authentication was dropped.
@@ -145,8 +154,10 @@ struct DigestSpaces: Sendable {
     return number
   }
 
-  private mutating func record(_ challenge: DigestChallenge, of party: AuthenticationParty) {
-    histories[party, default: PartyHistory(lastUse: useCount)].history.record(challenge)
+  private mutating func record(_ challenge: DigestChallenge?, of party: AuthenticationParty) {
+    var history = histories[party] ?? PartyHistory(lastUse: useCount)
+    if let challenge { history.history.record(challenge) }
+    histories[party] = history
     if histories.count > Self.partiesMax, let oldest = histories.min(by: { $0.value.lastUse < $1.value.lastUse }) {
       histories[oldest.key] = nil
     }

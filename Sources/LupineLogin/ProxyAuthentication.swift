@@ -52,7 +52,9 @@ struct ProxyAuthentication: Sendable {
     switch offer.content {
     case .basic: guard BasicCredentials.fieldValue(credential) != nil else { return .reject }
     case .digest(let challenge): guard session.spaces.begin(challenge, for: choice) else { return .reject }
-    case .ntlm, .negotiate: if !request.isTunneled { connection.begin(choice, &session) }
+    case .ntlm, .negotiate:
+      if offer.scheme == .ntlm { session.spaces.noteNTLM(of: choice.party) }
+      if !request.isTunneled { connection.begin(choice, &session) }
     }
     self.choice = choice
     session.isUsed = true
@@ -88,7 +90,8 @@ struct ProxyAuthentication: Sendable {
     guard !hasUsedOwn, let own = known.proxyCredential(proxy),
       let offer = offers.first(where: { known.proxySchemes.contains($0.scheme) && own.suits($0.scheme) }),
       // If Basic was sent preemptively, the proxy has already refused it.
-      offer.scheme != .basic || !known.sendsProxyCredentialFirst
+      offer.scheme != .basic
+        || !(known.sendsProxyCredentialFirst || session.spaces.forbidsPassword(to: .proxy(address)))
     else { return false }
     return respond(to: offer, of: address, with: own, for: request, &session) == .resend
   }
@@ -117,9 +120,9 @@ struct ProxyAuthentication: Sendable {
     guard let address = ProxyAddress(proxy) else { return .add(nil) }
     let party = AuthenticationParty.proxy(address)
     guard let choice = choose(at: party, request, permitted, &session) else {
-      let isBasicDangerous = !party.isProtected && session.spaces.hasUsedDigest(party)
       let isWithheld = !known.sendsProxyCredentialFirst && proxy.user != nil
-      return .add(isBasicDangerous || isWithheld ? Self.withoutCredential(request) : nil)
+      let isForbidden = session.spaces.forbidsPassword(to: party)
+      return .add(isForbidden || isWithheld ? Self.withoutCredential(request) : nil)
     }
     let group = request.isTunneled ? session.connections.tunnelGroup(choice.ofConnection) : nil
     var value: String?

@@ -103,7 +103,10 @@ package struct TaskAuthentication: Sendable {
     _ session: inout SessionLogins
   ) -> Preparation {
     sent = Sent(request: request, proxy: proxy)
-    var draft = Draft(request: request, proxy: proxy, permitted: permitted, certificate: certificate)
+    // Before a redirect to http, the task may have used TLS.
+    let isEncrypted = request.uri.origin.scheme == .https
+    var draft = Draft(
+      request: request, proxy: proxy, permitted: permitted, certificate: isEncrypted ? certificate : nil)
     origin.prepare(&draft.request, permitted: permitted, &session)
     guard let proxy else { return proceed(draft, .add(nil), &session) }
     return proceed(draft, self.proxy.prepare(draft.request, via: proxy, permitted: permitted, &session), &session)

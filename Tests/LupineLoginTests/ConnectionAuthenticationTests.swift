@@ -105,6 +105,13 @@ import Testing
     let der = try #require(Base64.decode(lines.dropFirst().dropLast().joined()))
     _ = try begun(session).prepare(certificate: der)
     #expect(seen.withLock { $0 } == ["h.example 0", "h.example 53"])
+    // After a redirect to http, the certificate is that of an earlier connection.
+    for url in ["https://h.example/", "http://h.example/"] {
+      let (task, uri) = (LoginTask(session), try URI(url))
+      #expect(task.begin(.negotiate, with: Self.login.credential, at: uri.origin))
+      _ = try task.prepare(EngineRequest(uri: uri), certificate: der)
+    }
+    #expect(seen.withLock { $0.suffix(2) } == ["h.example 53", "h.example 0"])
   }
 
   @Test("if the Kerberos security context can't be created, the error states the cause and the remedy")

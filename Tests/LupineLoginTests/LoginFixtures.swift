@@ -42,10 +42,10 @@ final class LoginTask {
   }
 
   func prepare(
-    _ request: EngineRequest, via proxy: Proxy? = nil
+    _ request: EngineRequest, via proxy: Proxy? = nil, certificate: [UInt8]? = nil
   ) throws(ConnectionHandshake.Failure) -> (request: EngineRequest, digest: UInt64?) {
     let permitted = session.logins.candidates(for: request, via: proxy).filter { known.permits($0, via: proxy) }
-    var step = task.prepare(request, via: proxy, permitted: permitted, certificate: nil, &session.logins)
+    var step = task.prepare(request, via: proxy, permitted: permitted, certificate: certificate, &session.logins)
     while true {
       switch step {
       case .send(let request, let digest): return (request, digest)

@@ -98,6 +98,40 @@ import Testing
     #expect(forwarded?.authorization != nil && forwarded?.group == nil)
   }
 
+  @Test("after NTLM with a proxy, the client no longer sends the password of the proxy's URL with Basic")
+  func basicAfterNTLM() throws {
+    let ntlm = Challenge.parse("NTLM")
+    for url in ["http://h.example/", "https://h.example/"] {
+      for scheme in ["http", "https"] {
+        let session = LoginSession()
+        let (proxy, request) = (try Proxy("\(scheme)://u:p@a.example:1"), EngineRequest(uri: try URI(url)))
+        let before = LoginProxy(session)
+        #expect(try before.prepare(request, via: proxy) == nil)
+        #expect(before.resends(after: ntlm, from: proxy, request))
+        // The proxy refuses the credential, and the session forgets it.
+        #expect(!before.resends(after: ntlm, from: proxy, request))
+        let prepared = try LoginProxy(session).prepare(request, via: proxy)
+        #expect((prepared == nil) == (scheme == "https"))
+        if let prepared { #expect(prepared.authorization != nil && prepared.authorization?.value == nil) }
+      }
+    }
+  }
+
+  @Test("a password of a proxy's URL that awaits a challenge isn't sent with Basic to a proxy that has used NTLM")
+  func awaitedBasicAfterNTLM() throws {
+    let session = LoginSession()
+    let (proxy, request) = (try Proxy("http://u:p@a.example:1"), EngineRequest(uri: try URI("http://h.example/")))
+    var known = KnownCredentials.ofProxies
+    known.sendsProxyCredentialFirst = false
+    func isResent(after challenge: String) -> Bool {
+      let head = ResponseHead(status: 407, fields: ["Proxy-Authenticate": challenge], isContentDecoded: false)
+      let reaction = LoginTask(session, known).reaction(to: .response(head), request, via: proxy)
+      return if case .resend = reaction { true } else { false }
+    }
+    let answers = ["Basic realm=r", "NTLM", "Basic realm=r"].map(isResent)
+    #expect(answers == [true, true, false])
+  }
+
   /// A mock security context whose handshake never ends: each step sends the token [1].
   private struct EndlessContext: SecurityContext {
     mutating func step(_ token: [UInt8]?) throws(SecurityContextError) -> SecurityContextStep { .proceed([1]) }

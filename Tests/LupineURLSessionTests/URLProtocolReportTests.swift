@@ -7,14 +7,15 @@ import Testing
 
 @testable import LupineURLSession
 
-/// A URLProtocol that sends a Basic challenge, and whose response is the delegate's decision as text.
-private final class Guarded: URLProtocol, URLAuthenticationChallengeSender, @unchecked Sendable {
+/// A URLProtocol that sends a challenge whose authentication method is the URL's query, or Basic, and whose response is the
+/// delegate's decision as text.
+final class Guarded: URLProtocol, URLAuthenticationChallengeSender, @unchecked Sendable {
   override class func canInit(with request: URLRequest) -> Bool { request.url?.host == "guarded.example" }
 
   override func startLoading() {
     let space = URLProtectionSpace(
       host: "guarded.example", port: 80, protocol: "http", realm: "r",
-      authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+      authenticationMethod: request.url?.query() ?? NSURLAuthenticationMethodHTTPBasic)
     let challenge = URLAuthenticationChallenge(
       protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil,
       sender: self)

@@ -33,10 +33,11 @@ struct ConnectHandshake: ~Copyable, ProxyHandshake {
     _ proxy: Proxy, to origin: Origin, authorization: ProxyAuthorization? = nil, limits: Limits
   ) throws(ProxyError) {
     self.proxy = proxy
-    hadCredentials = authorization != nil || proxy.authorizationValue != nil
+    let credentials: String? = authorization.map(\.value) ?? proxy.authorizationValue
+    hadCredentials = credentials != nil
     react = authorization?.makeReaction?()
     authority = origin.authorityForm
-    opening = try Self.request(proxy, authority, authorization.map(\.value) ?? proxy.authorizationValue)
+    opening = try Self.request(proxy, authority, credentials)
     connection = ClientConnection(limits: limits)
     connection.start(method: "CONNECT", closes: false)
     connection.requestSent()

@@ -53,7 +53,7 @@ public struct ProxyError: Error, Sendable, Hashable {
 
     // HTTP CONNECT.
     /// The proxy responded to CONNECT with 407. `schemes` contains the names of the authentication schemes that the proxy offered.
-    /// `hadCredentials` is true if the client had credentials for the proxy.
+    /// `hadCredentials` is true if the client has sent credentials to the proxy.
     case credentialsRequired(schemes: [String], hadCredentials: Bool)
     /// The proxy responded to CONNECT with a status other than 2xx and 407.
     case refused(status: Int)

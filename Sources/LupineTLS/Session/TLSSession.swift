@@ -35,7 +35,7 @@ package struct TLSSession: ~Copyable {
 
   private enum State {
     case handshaking
-    /// The handshake has stopped until the configuration's verifier has decided. Until then, the session holds back its output.
+    /// The handshake has stopped until the configuration's verifier has decided.
     case awaitingVerdict
     case established
     /// The session has queued the close_notify alert for the peer. Data from the peer can still be read.
@@ -99,8 +99,8 @@ package struct TLSSession: ~Copyable {
     }
   }
 
-  /// The number of encrypted bytes in the session's output. `drainOutput` removes them, except while the handshake waits for the
-  /// verifier.
+  /// The number of encrypted bytes in the session's output. `drainOutput` removes them, except while the verifier's verdict is
+  /// pending.
   package var pendingOutputCount: Int { Int(BIO_ctrl_pending(handle.outgoing)) }
 
   /// Whether the session has received bytes that `read` hasn't returned yet: a record, a part of a record, or plaintext.
@@ -162,7 +162,7 @@ extension TLSSession {
   /// requested no client certificate, if the client presented one, or before the handshake is complete. Always nil for a proxy.
   package var requestedAuthorities: [[UInt8]]? { isPastHandshake ? attachment?.requestedAuthorities : nil }
 
-  /// The question that the handshake has for the configuration's verifier, or nil if the handshake isn't waiting for the verifier.
+  /// The question that the handshake has for the configuration's verifier. Nil if there is none, or after the verdict.
   package var pendingVerification: PendingVerification? { attachment?.judgement.pending }
 
   /// Passes the verifier's verdict to the waiting handshake. The next call of `handshake` then continues, or throws a `TLSError`
@@ -229,11 +229,11 @@ extension TLSSession {
   }
 
   /// Removes the encrypted bytes that the session has queued for the peer, and appends them to `output`. Appends nothing while the
-  /// handshake waits for the verifier's verdict.
+  /// verifier's verdict is pending, and nothing afterward if the session has ended without a verdict.
   package mutating func drainOutput(into output: inout [UInt8]) {
     answerBytes = 0
     // The output is the reply to a server that isn't trusted yet, so it is held back.
-    if case .awaitingVerdict = state { return }
+    guard pendingVerification == nil else { return }
     drain(handle.outgoing, into: &output)
   }
 
@@ -311,11 +311,7 @@ extension TLSSession {
         wasEstablished: isPastHandshake,
         opening: opening,
         refusal: attachment?.refusal))
-    if attachment?.judgement.pending != nil {
-      // Discards the client's reply. Even if an alert arrives before the verdict, the reply must not be sent to a server that
-      // isn't trusted yet.
-      _ = drain(handle.outgoing)
-    } else if case .alert = error.code, !isPastHandshake {
+    if case .alert = error.code, !isPastHandshake, pendingVerification == nil {
       // With TLS 1.2, a server that requires a certificate refuses the handshake without one.
       error.requestedAuthorities = attachment?.requestedAuthorities
     }

@@ -79,6 +79,9 @@ private struct Check {
   var causes: [String] = []
 
   mutating func run(staple: [UInt8]?, isServers: Bool) -> RevocationFailure? {
+    // A known revocation counts even if the server staples a good response, which may be older than the revocation, or if the
+    // other method comes first, and would find the certificate good.
+    if let cause = knownRevocation { return revoked(cause) }
     var stapled: RevocationStatus?
     if options.contains(.ocsp), let staple {
       stapled = note(
@@ -95,8 +98,6 @@ private struct Check {
       return .unconfirmed(
         certificate: subject.name, causes: causes + ["it requires a stapled response (RFC 7633)"])
     }
-    // A known revocation counts even if the other method comes first, and would find the certificate good.
-    if stapled == nil, let cause = knownRevocation { return revoked(cause) }
     for method in methods {
       if method == .ocsp, stapled != nil { return nil }
       switch status(by: method) {

@@ -46,7 +46,8 @@ final class RevocationMemory: Sendable {
   }
 
   /// Caches the verified status of a certificate until its `nextUpdate`, the time by which the issuer publishes a newer status. The
-  /// status of a revoked certificate is cached until the process ends. A status without `nextUpdate` isn't cached.
+  /// status of a revoked certificate is cached until the process ends, and no other status replaces it. A good status without
+  /// `nextUpdate` isn't cached.
   ///
   /// If the cache is full, the expired statuses are removed. If none has expired, the status that expires first is removed.
   func remember(_ status: RevocationStatus, of subject: RevocationSubject, by method: Method, now: Int) {
@@ -58,6 +59,7 @@ final class RevocationMemory: Sendable {
     }
     let key = Key(method: method, fingerprint: subject.fingerprint)
     entries.withLock { entries in
+      if case .revoked = entries[key]?.status { return }
       if entries[key] == nil, entries.count >= countMax {
         entries = entries.filter { now < $0.value.end }
         if entries.count >= countMax, let first = entries.min(by: { $0.value.end < $1.value.end }) {

@@ -72,8 +72,9 @@ extension URLSessionTaskDelegate {
     }
   }
 
-  /// Default implementation. Calls the async form, if the delegate implements it. Otherwise, a task's own delegate calls the
-  /// session's, if there is one, and the last delegate calls `urlSession(_:didReceive:completionHandler:)` of the session's delegate.
+  /// Default implementation. Calls the async form, if the delegate implements it. Otherwise, a task's own delegate passes the
+  /// challenge to the session's, if there is one, and the last delegate calls `urlSession(_:didReceive:completionHandler:)` of the
+  /// session's delegate.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
@@ -81,6 +82,9 @@ extension URLSessionTaskDelegate {
   ) {
     @Sendable func passOn() {
       if let next = task.delegate(after: self) {
+        guard next !== session.delegates?.session else {
+          return task.askSession(session, challenge, answer: completionHandler)
+        }
         return next.urlSession(session, task: task, didReceive: challenge, completionHandler: completionHandler)
       }
       session.ask(challenge, answer: completionHandler)

@@ -23,9 +23,9 @@ public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
   ///
   /// - Parameter session: The background session.
   func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
-  /// Called in each TLS handshake in which a server or a proxy sends its certificate. Also called when a server requires a client
-  /// certificate, NTLM or Negotiate, unless a delegate implements the corresponding method of ``URLSessionTaskDelegate``. Other
-  /// challenges are only passed to that method.
+  /// Called in each TLS handshake in which a server or a proxy sends its certificate. Also called when a server requests a client
+  /// certificate, or requires NTLM or Negotiate, unless the task's own delegate implements
+  /// ``URLSessionTaskDelegate/urlSession(_:task:didReceive:completionHandler:)``. Other challenges are only passed to that method.
   ///
   /// The challenge of a TLS handshake has the authentication method ``NSURLAuthenticationMethodServerTrust`` and a
   /// ``URLProtectionSpace/serverTrust``. The handshake waits for the answer, up to the time limit of the handshake. There is no
@@ -86,7 +86,9 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest
   ) async -> URLRequest?
-  /// Called when a server or a proxy requires a credential.
+  /// Called when a server or a proxy requires a credential. If it requests a client certificate, or requires NTLM or Negotiate, this
+  /// method of a session's delegate is only called if the delegate doesn't implement
+  /// ``URLSessionDelegate/urlSession(_:didReceive:completionHandler:)``.
   ///
   /// The task waits until `completionHandler` is called, on any thread. By default, it sends each proposed credential once.
   /// For Basic, Digest and NTLM, answer with a credential that has a user and a password. For Negotiate, answer with a credential

@@ -11,14 +11,43 @@ extension URLSessionTask {
     ask(challenge) { disposition, credential in answer(challenge.outcome(of: disposition, credential: credential)) }
   }
 
-  /// Passes an authentication challenge to the task's or the session's delegate. `answer` receives the delegate's decision.
+  /// Passes an authentication challenge to the task's delegate or, if it has none, to the session's delegate. `answer` receives the
+  /// delegate's decision.
   func ask(
     _ challenge: URLAuthenticationChallenge,
     answer: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) {
-    guard let session else { return answer(.performDefaultHandling, nil) }
-    notifyDelegate(or: { session.delivery.perform(.immediate) { session.ask(challenge, answer: answer) } }) {
-      $1.urlSession($0, task: self, didReceive: challenge, completionHandler: answer)
+    guard let (session, delegates) = notified else { return answer(.performDefaultHandling, nil) }
+    // The task's own delegate, or the internal one for its completion handler.
+    let own = delegates.session === session.delegates?.session ? nil : delegates.task
+    let call = { @Sendable in
+      guard let own else { return self.askSession(session, challenge, answer: answer) }
+      own.urlSession(session, task: self, didReceive: challenge, completionHandler: answer)
+    }
+    guard deliversOnDelegateQueue else { return session.delivery.perform { call() } }
+    session.delivery.assertCurrent()
+    call()
+  }
+
+  /// Passes an authentication challenge to the session's delegate. As in Foundation, a challenge that concerns a connection goes to
+  /// the session's method if the delegate implements it, and otherwise, like any other challenge, to the task's method.
+  ///
+  /// The delegates of Alamofire's sessions implement the session's method only for the certificates of servers.
+  func askSession(
+    _ session: URLSession, _ challenge: URLAuthenticationChallenge,
+    answer: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    guard let delegates = session.delegates else { return answer(.performDefaultHandling, nil) }
+    let askTaskMethod = { @Sendable in
+      guard let delegate = delegates.task else { return answer(.performDefaultHandling, nil) }
+      delegate.urlSession(session, task: self, didReceive: challenge, completionHandler: answer)
+    }
+    guard challenge.protectionSpace.isOfConnection, delegates.trust == nil, !delegates.lacks(.sessionChallenge) else {
+      return askTaskMethod()
+    }
+    delegates.session.urlSession(session, didReceive: challenge) { disposition, credential in
+      // Only this call shows whether the delegate implements the method.
+      if delegates.lacks(.sessionChallenge) { askTaskMethod() } else { answer(disposition, credential) }
     }
   }
 

@@ -37,7 +37,8 @@ public func SecPolicyCreateBasicX509() -> SecPolicy { SecPolicy(.server(host: ni
 ///
 /// - Parameters:
 ///   - server: Whether the certificate is a server's. If false, `hostname` is ignored.
-///   - hostname: The name or address that the certificate must match, or nil to accept any host.
+///   - hostname: The name or address that the certificate must match, or nil to accept any host. No certificate matches an empty
+///     name.
 public func SecPolicyCreateSSL(_ server: Bool, _ hostname: String?) -> SecPolicy {
   SecPolicy(.server(host: server ? hostname : nil))
 }

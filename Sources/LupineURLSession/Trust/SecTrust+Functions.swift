@@ -6,7 +6,7 @@ import LupineEngine
 ///
 /// - Parameters:
 ///   - certificates: A ``SecCertificate`` or an array of them: first the certificate to evaluate, then others in any order.
-///   - policies: A ``SecPolicy``, an array of them, or nil to require a valid certificate chain for any host.
+///   - policies: A ``SecPolicy`` or an array of them. If nil or empty, the certificate chain must be valid, for any host.
 ///   - trust: The variable that receives the trust object.
 /// - Returns: ``errSecSuccess``, or ``errSecParam`` if an argument has another type, if there are no certificates, or if the trust
 ///   roots can't be read.
@@ -25,7 +25,9 @@ public func SecTrustCreateWithCertificates(
 }
 
 /// Sets the policies for evaluating a trust object, in place of earlier policies. `policies` is a ``SecPolicy`` or an array of
-/// them. Returns ``errSecSuccess``, or ``errSecParam`` if `policies` has another type.
+/// them. If the array is empty, the certificate chain must be valid for the host of the TLS handshake.
+///
+/// - Returns: ``errSecSuccess``, or ``errSecParam`` if `policies` has another type.
 @discardableResult
 public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: Any) -> OSStatus {
   guard let policies = list(policies, of: SecPolicy.self) else { return errSecParam }

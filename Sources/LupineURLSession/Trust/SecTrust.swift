@@ -10,8 +10,8 @@ public final class SecTrust: Sendable, CustomStringConvertible {
   private struct State {
     var anchors: [SecCertificate]?
     var trustsOnlyAnchors = true
-    /// The policies that were set. If nil, the certificate chain must be valid for the host of the TLS handshake.
-    var policies: [SecPolicy]?
+    /// The policies that were set. If empty, the certificate chain must be valid for the host of the TLS handshake.
+    var policies: [SecPolicy] = []
     var revocationFailure: RevocationFailure?
   }
 
@@ -24,8 +24,12 @@ public final class SecTrust: Sendable, CustomStringConvertible {
     self.revocation = revocation
   }
 
-  /// The host name in the request, which the client has sent in the TLS handshake as SNI.
+  /// The host name in the request, which the client has sent in the TLS handshake as SNI. Empty if this trust object was created
+  /// from certificates.
   package var host: String { evidence.host }
+
+  /// The host for which the certificate chain must be valid unless a policy names another one. Nil if there was no handshake.
+  private var verifiedHost: String? { host.isEmpty ? nil : host }
 
   /// The server's certificate and its issuers. Each certificate is signed by the next one, and a valid chain ends in a trust
   /// anchor. Other certificates that the server sent aren't included.
@@ -40,7 +44,7 @@ public final class SecTrust: Sendable, CustomStringConvertible {
 
   /// A textual description: the host, the subjects of the certificates and, if they aren't trusted, the reason.
   public var description: String {
-    let problem = problem(forHost: host).map { ", not trusted: \($0.description)" } ?? ", trusted"
+    let problem = problem(forHost: verifiedHost).map { ", not trusted: \($0.description)" } ?? ", trusted"
     return "SecTrust(\(host)\(problem), \(certificates))".printable
   }
 
@@ -69,25 +73,27 @@ public final class SecTrust: Sendable, CustomStringConvertible {
 
   private func verificationByRoots(forHost host: String?) -> CertificateVerifier.Evidence.Verification {
     // The handshake has already verified the chain and the host. A chain that is valid for the host is also valid for any host.
-    if host == evidence.host || (host == nil && evidence.problem == nil) { return evidence.verification }
+    if let host, host == verifiedHost { return evidence.verification }
+    if host == nil, evidence.problem == nil { return evidence.verification }
     return evidence.verify(host: host)
   }
 }
 
 extension SecTrust {
-  /// Sets the policies for evaluating the certificate chain with `policyProblem`, in place of earlier policies.
+  /// Sets the policies for evaluating the certificate chain with `policyProblem`, in place of earlier policies. An empty list has
+  /// the same effect as none.
   package func apply(_ policies: [SecPolicy]) {
     state.withLock { $0.policies = policies }
   }
 
-  /// The first problem that a policy finds in the certificate chain. Nil if the chain is trusted under all policies. If no policies
-  /// were set, the chain must be valid for the host of the TLS handshake.
+  /// The first problem that a policy finds in the certificate chain. Nil if the chain is trusted under all policies. If there are
+  /// none, the chain must be valid for the host of the TLS handshake.
   ///
   /// If a policy checks revocation, reading this property may block the thread while OCSP responses and revocation lists are
   /// fetched.
   package var policyProblem: (any Error)? {
-    let policies = state.withLock { $0.policies } ?? [SecPolicy(.server(host: host.isEmpty ? nil : host))]
-    for policy in policies {
+    let policies = state.withLock { $0.policies }
+    for policy in policies.isEmpty ? [SecPolicy(.server(host: verifiedHost))] : policies {
       if let problem = problem(under: policy) { return problem }
     }
     return nil

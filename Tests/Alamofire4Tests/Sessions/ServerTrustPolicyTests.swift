@@ -58,6 +58,18 @@ import Testing
     #expect(ChoosingNone(policies: [:]).evaluation.mayDecide("b.example"))
   }
 
+  @Test("a host's trust policy is found whatever the spelling of the host, so that a pin isn't bypassed")
+  func spellings() {
+    let manager = ServerTrustPolicyManager(
+      policies: ["API.Example.com": .disableEvaluation, "[2001:DB8::1]": .disableEvaluation])
+    for host in ["api.example.com", "api.example.com.", "API.Example.com", "2001:db8::1", "2001:db8:0::1"] {
+      #expect(manager.serverTrustPolicy(forHost: host) != nil, "\(host)")
+      #expect(manager.evaluation.mayDecide(host), "\(host)")
+    }
+    #expect(manager.serverTrustPolicy(forHost: "example.com") == nil && !manager.evaluation.mayDecide("example.com"))
+    #expect(manager.policies.count == 2)
+  }
+
   @Test("if a trust policy refuses the server, the request is cancelled, and the underlying error states the reason")
   func refusal() async {
     let error = await response(.performDefaultEvaluation(validateHost: true)).error as? URLError

@@ -148,6 +148,22 @@ struct ConnectHandshakeTests {
       try cause(reply, proxy: "http://u:secret@p") == .credentialsRequired(schemes: schemes, hadCredentials: true))
   }
 
+  @Test("if the credentials of the proxy's URL were withheld, a 407 response isn't reported as their refusal")
+  func withheldCredentials() throws {
+    var handshake = try ConnectHandshake(
+      try Proxy("http://u:secret@p"), to: try URI("https://h").origin, authorization: ProxyAuthorization(nil),
+      limits: Limits())
+    #expect(!String(decoding: handshake.opening, as: UTF8.self).contains("Authorization"))
+    let reply = Array("HTTP/1.1 407 X\r\nProxy-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n".utf8)
+    var cursor = 0
+    do throws(ProxyError) {
+      let step = try handshake.receive(reply.span, at: &cursor)
+      Issue.record("The 407 led to \(step).")
+    } catch {
+      #expect(error.cause == .credentialsRequired(schemes: ["Basic"], hadCredentials: false))
+    }
+  }
+
   @Test("each error about a proxy's credentials states a remedy")
   func authenticationTexts() {
     func text(_ schemes: [String], _ hadCredentials: Bool) -> String {

@@ -210,4 +210,21 @@ struct PendingVerificationTests {
       #expect(client.output().isEmpty)
     }
   }
+
+  @Test(
+    "a session that is closed before the verifier's verdict sends nothing, not even if the verdict arrives later",
+    arguments: [TLSVersion.v1_2, .v1_3])
+  func closedBeforeVerdict(version: TLSVersion) throws {
+    let own = try authority.issue(commonName: "A client", purpose: .client)
+    let (client, _) = try pair(version, clientAuthority: authority.certificatePEM) {
+      $0.identity = try? TLSIdentity(certificatePEM: own.certificatePEM, privateKeyPEM: own.privateKeyPEM)
+    }
+    let verdict = try verdict({ .asFound }, client)
+    client.close()
+    #expect(client.output().isEmpty)
+    client.resolve(verdict)
+    let error = try #require(throws: TLSError.self) { try client.handshakeUpToVerdict() }
+    #expect(error.code == .closed)
+    #expect(client.output().isEmpty)
+  }
 }

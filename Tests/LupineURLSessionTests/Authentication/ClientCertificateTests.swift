@@ -352,7 +352,7 @@ import Testing
     }
     let session = session(delegate)
     let task = Task {
-      // A request that fails before its delegate is asked opens the gate too, so that the test doesn't wait until its time limit.
+      // A request that fails before it asks its delegate opens the gate too, so that the test doesn't wait until its time limit.
       defer { asked.open() }
       return try await visit(session)
     }

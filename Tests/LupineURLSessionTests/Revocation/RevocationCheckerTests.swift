@@ -127,6 +127,18 @@ import Testing
     }
   }
 
+  @Test("a good stapled response, which may be older, doesn't outweigh a known revocation")
+  func olderStaple() throws {
+    let good = try authority.ocspResponse(for: identity)
+    for options in [[.ocsp], [.ocsp, .lists], [.ocsp, .lists, .prefersLists]] as [RevocationOptions] {
+      for network in [network(.revoked), network(nil, list: true)] {
+        let isKnown = isRevoked(failure(network, options))
+        #expect(isKnown || options == .ocsp)
+        for staple in [good, nil, good] { #expect(isRevoked(failure(network, options, staple: staple)) == isKnown) }
+      }
+    }
+  }
+
   @Test("a certificate is accepted if no revocation source answers, unless an answer is required")
   func noAnswer() {
     for status in [nil, ThrowawayAuthority.OCSPStatus.unknown] {
@@ -274,6 +286,7 @@ import Testing
         ).first)
     }
     memory.remember(.revoked("no"), of: subjects[0], by: .ocsp, now: 0)
+    memory.remember(.good(until: 10), of: subjects[0], by: .ocsp, now: 0)
     memory.remember(.good(until: 50), of: subjects[1], by: .ocsp, now: 0)
     memory.remember(.good(until: 100), of: subjects[2], by: .ocsp, now: 0)
     #expect(memory.count == 2)

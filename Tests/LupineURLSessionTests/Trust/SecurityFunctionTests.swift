@@ -115,6 +115,7 @@ import Testing
     let verdicts: [(policies: Any, code: TLSError.Code?)] = [
       (right, nil), (wrong, .hostMismatch), (client, nil), (SecPolicyCreateBasicX509(), nil),
       (SecPolicyCreateSSL(true, nil), nil), ([right, client], nil), ([right, wrong], .hostMismatch),
+      (SecPolicyCreateSSL(true, ""), .configuration), ([SecPolicy](), nil),
     ]
     for (index, (policies, code)) in verdicts.enumerated() {
       let trust = try SecTrust.shown(by: identity, trusting: authority)
@@ -123,9 +124,24 @@ import Testing
     }
     let other = try SecTrust.shown(by: identity, to: "other.example", trusting: authority)
     #expect(try problem(of: other) == .hostMismatch)
+    #expect(SecTrustSetPolicies(other, [SecPolicy]()) == errSecSuccess)
+    #expect(try problem(of: other) == .hostMismatch)
     let expired = try SecTrust.shown(by: authority.issue(validity: .expired), trusting: authority)
     #expect(SecTrustSetPolicies(expired, SecPolicyCreateBasicX509()) == errSecSuccess)
     #expect(try problem(of: expired) == .certificateExpired)
+  }
+
+  @Test("a SecTrust with an empty list of policies needs a valid chain, and an empty host name matches no certificate")
+  func emptyPolicies() throws {
+    let leaf = try SecCertificate.pem(authority.issue(names: ["localhost"]).certificatePEM)
+    for policies in [[], nil] as [[SecPolicy]?] {
+      let trust = try made(leaf, policies)
+      #expect(try problem(of: trust) == .unknownAuthority)
+      #expect(SecTrustSetAnchorCertificates(trust, [root]) == errSecSuccess)
+      #expect(try problem(of: trust) == nil && trust.description.contains(", trusted"))
+    }
+    let trust = try made(leaf, SecPolicyCreateSSL(true, ""))
+    #expect(try problem(of: trust) == .configuration)
   }
 
   @Test("SecPolicyCreateRevocation requires a method and no unknown flag, and the flags have Apple's values")
