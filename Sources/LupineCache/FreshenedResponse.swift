@@ -5,7 +5,9 @@ internal import LupineWire
 extension StoredResponse {
   /// The names of the fields that a 304 or HEAD response never updates, because they describe the stored body, which doesn't
   /// change.
-  private static let bodyFieldNames: Set<String> = ["content-length", "content-encoding", "content-range"]
+  private static let bodyFieldNames: Set<String> = [
+    "content-length", "content-encoding", "content-range", "content-digest", "content-md5",
+  ]
 
   /// Returns the change that updates the stored response with the fields and times of a 304 or HEAD response. Returns `.remove` if
   /// the updated fields have no-store without must-understand, or if the request fields that select the response are no longer
