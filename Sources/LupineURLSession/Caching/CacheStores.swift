@@ -386,22 +386,18 @@ final class CacheStores: Sendable {
     guard diskCapacity > 0 else { return update() }
     change(update) {
       guard let disk = self.disk else { return }
-      for (old, new, change) in changes {
+      for (old, new, change) in changes where new != old {
+        guard let new, new.partition == .anonymous else {
+          disk.removeAll(for: key.text) { $0 == old }
+          continue
+        }
         var ids: [UInt64] = []
         disk.forEachRecord(of: key.text) { if $0.response == old { ids.append($0.id) } }
-        for id in ids {
-          guard let new, new.partition == .anonymous else {
-            disk.remove(id)
-            continue
-          }
-          do throws(DiskStoreError) {
-            try disk.replace(id, with: new, newID: .random(in: .min ... .max))
-          } catch {
-            // The change can't be written, for example because the disk is full. A validated response then keeps its old metadata
-            // and will be validated again. An invalidated response is removed.
-            if change == .invalidate { disk.remove(id) }
-          }
-        }
+        // If the change can't be written, for example because the disk is full, a validated response keeps its old metadata and
+        // will be validated again.
+        for id in ids { try? disk.replace(id, with: new, newID: .random(in: .min ... .max)) }
+        // A response that can't be marked as invalidated is removed, also if its file can't be opened.
+        if change == .invalidate { disk.removeAll(for: key.text) { $0 == old } }
       }
     }
   }

@@ -200,6 +200,25 @@ import Testing
     }
   }
 
+  @Test("the session deletes a stored response that it must mark as invalidated but whose file it can't open")
+  func unopenedInvalidation() async throws {
+    try await withCache(memory: 0, disk: 1_000_000) { fixture async throws in
+      fixture.script.on("/a", "one", ["Cache-Control": "max-age=60", "ETag": "\"1\""])
+      try await fixture.load()
+      fixture.cache.stores.waitForFiles {}
+      let path = try #require(fixture.directory.records.first)
+      fixture.script.on("/a") { _, _ in
+        // Opening a FIFO fails.
+        guard unlink(path) == 0, mkfifo(path, 0o600) == 0 else { throw URLError(.cannotCreateFile) }
+        return Reply(fields: ["ETag": "\"2\""], .bytes(Array("one".utf8)))
+      }
+      fixture.clock.advance(60)
+      #expect(try await fixture.load("/a", [:], "HEAD").head.statusCode == 200)
+      fixture.cache.stores.waitForFiles {}
+      #expect(fixture.directory.records.isEmpty && fixture.cache.currentDiskUsage == 0)
+    }
+  }
+
   @Test("a response answers requests while it waits to be written to a file, even if it isn't in memory")
   func unwritten() async throws {
     try await withCache(memory: 0, disk: 10_000_000) { fixture async throws in
