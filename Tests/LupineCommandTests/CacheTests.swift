@@ -221,6 +221,32 @@ struct CacheTests {
     }
   }
 
+  @Test("if the output can't be written, the command also cancels a request that it has sent again without conditions")
+  func unwritableSecondResponse() async throws {
+    let sentCount = Atomic(0)
+    let origin = try OriginServer { peer in
+      while let request = try peer.readRequest() {
+        let isStored = sentCount.load(ordering: .relaxed) > 0
+        let fields: Fields = ["Cache-Control": "max-age=0", "ETag": "\"1\""]
+        if request.fields.contains("If-None-Match") {
+          // This entity tag isn't that of the stored response, so the request is sent again.
+          try peer.send(Reply(status: 304, fields: ["ETag": "\"2\""]), to: request)
+        } else {
+          try peer.send(Reply(fields: fields, .pattern(byteCount: isStored ? 50_000_000 : 10)), to: request)
+        }
+        sentCount.add(1, ordering: .relaxed)
+      }
+    }
+    defer { origin.stop() }
+    let folder = try Folder()
+    #expect(try await lupine(["--cache", folder.path + "/cache", origin.url]).status == 0)
+    let run = try await lupine(["--cache", folder.path + "/cache", "-o", "/dev/full", origin.url])
+    #expect(run.status == 23 && run.errors.contains("No space left"), "\(run.errors)")
+    origin.stop()
+    // The long body wasn't sent to its end.
+    #expect(origin.requestCount == 3 && sentCount.load(ordering: .relaxed) == 2)
+  }
+
   @Test(
     "a request with an option for another server or for trust neither reads nor writes the cache folder")
   func ownServer() async throws {

@@ -87,9 +87,13 @@ final class CachedFetch: ResponseSink {
       state.handle = handle
       return state.isBroken
     }
-    if isBroken { handle.cancel() }
+    if isBroken || fetch.isRefused { handle.cancel() }
     return handle
   }
+
+  /// Cancels the request if the fetch has refused its response. The fetch knows only the handle of the first request, and this may
+  /// be a second one.
+  private func cancelIfRefused() { if fetch.isRefused { state.withLock { $0.handle }?.cancel() } }
 
   // MARK: ResponseSink
 
@@ -115,6 +119,7 @@ final class CachedFetch: ResponseSink {
       cache.apply(updates, to: lookup)
       cache.invalidate(after: head, to: cached)
       let disposition = fetch.receive(head: head)
+      cancelIfRefused()
       if case .deliver = disposition { store(head, times) }
       return disposition
     }
@@ -201,6 +206,7 @@ final class CachedFetch: ResponseSink {
       }
     }
     fetch.receive(body: bytes)
+    cancelIfRefused()
   }
 
   func turnEnded(sentBodyByteCount: UInt64) { fetch.turnEnded(sentBodyByteCount: sentBodyByteCount) }
