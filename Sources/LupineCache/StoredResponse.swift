@@ -65,7 +65,7 @@ package struct StoredResponse: Sendable, Equatable {
 
   /// Returns whether the cache prefers `other` to this stored response if a request selects both (RFC 9111 §4, §4.1). A response
   /// with Vary is preferred to one without. Otherwise, the later Date decides, and then the later time of receipt.
-  func isPreceded(by other: StoredResponse) -> Bool {
+  package func isPreceded(by other: StoredResponse) -> Bool {
     (selectingFields.selectors.isEmpty ? 0 : 1, date, times.response)
       < (other.selectingFields.selectors.isEmpty ? 0 : 1, other.date, other.times.response)
   }

@@ -214,7 +214,8 @@ final class CacheStores: Sendable {
     var found = foundInMemory(key)
     disk?.forEachRecord(of: key.text) { record in
       let response = record.response
-      if !found.contains(where: { $0.response.isVersion(of: response) }) {
+      // The file is newer if another process has written it.
+      if !found.contains(where: { $0.response.isVersion(of: response) && !$0.response.isPreceded(by: response) }) {
         found.append(FoundResponse(response: response, body: .file(id: record.id, record)))
       }
     }
@@ -250,8 +251,7 @@ final class CacheStores: Sendable {
     let head = HTTPURLResponse(
       url: url, statusCode: stored.status, fields: stored.fields, isContentDecoded: stored.bodyForm == .decoded)
     let cached = CachedURLResponse(response: head, data: data)
-    memory.restore(
-      MemoryStore.Record(response: stored, content: cached), for: key, unless: { $0.isVersion(of: stored) })
+    memory.restore(MemoryStore.Record(response: stored, content: cached), for: key)
     return cached
   }
 
