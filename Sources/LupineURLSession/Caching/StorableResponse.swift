@@ -66,15 +66,9 @@ final class StorableResponse: Sendable {
 
   /// Stores a response that the delegate has modified, unless RFC 9111 forbids storing the modified response.
   private func store(_ chosen: CachedURLResponse, _ changed: HTTPURLResponse, isDecided: Bool) {
-    let isDecoded = changed.isContentDecoded || changed.fields.contains("Content-Encoding")
-    var fields = changed.fields
-    if !isDecoded, fields.contains("Content-Length") {
-      fields.remove("Content-Length")
-      fields.append(name: "Content-Length", value: "\(chosen.data.count)")
-    }
+    let (fields, bodyForm) = changed.stored(with: chosen.data)
     let decision = StoreDecision(
-      request, status: changed.statusCode, fields: fields, times: response.times,
-      bodyForm: isDecoded ? .decoded : .received)
+      request, status: changed.statusCode, fields: fields, times: response.times, bodyForm: bodyForm)
     guard case .store(let stored) = decision else { return refuse() }
     let new = stored.withBody(byteCount: UInt64(chosen.data.count))
     let content = CachedURLResponse(
@@ -138,6 +132,18 @@ extension HTTPURLResponse {
   convenience init(url: URL, _ stored: StoredResponse) {
     self.init(
       url: url, statusCode: stored.status, fields: stored.fields, isContentDecoded: stored.bodyForm == .decoded)
+  }
+
+  /// Returns the fields and the form of the body with which a program's response with this body is stored. Programs get decoded
+  /// bodies, so the body counts as decoded if there is a Content-Encoding. Otherwise a Content-Length states the body's size, which
+  /// the program may have changed.
+  func stored(with body: Data) -> (fields: Fields, bodyForm: StoredResponse.BodyForm) {
+    guard !isContentDecoded, !fields.contains("Content-Encoding") else { return (fields, .decoded) }
+    guard fields.contains("Content-Length") else { return (fields, .received) }
+    var corrected = fields
+    corrected.remove("Content-Length")
+    corrected.append(name: "Content-Length", value: "\(body.count)")
+    return (corrected, .received)
   }
 }
 

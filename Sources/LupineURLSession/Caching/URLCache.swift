@@ -185,10 +185,10 @@ open class URLCache: NSObject, @unchecked Sendable {
       let response = cachedResponse.response as? HTTPURLResponse
     else { return }
     let now = stores.now
+    let (fields, bodyForm) = response.stored(with: cachedResponse.data)
     let decision = StoreDecision(
-      key.request, status: response.statusCode, fields: response.fields,
-      times: ExchangeTimes(request: now, response: now),
-      bodyForm: response.isContentDecoded ? .decoded : .received)
+      key.request, status: response.statusCode, fields: fields, times: ExchangeTimes(request: now, response: now),
+      bodyForm: bodyForm)
     guard case .store(let new) = decision else { return }
     stores.store(cachedResponse, as: new.withBody(byteCount: UInt64(cachedResponse.data.count)), to: key.request)
     stores.waitForFiles {}
