@@ -36,8 +36,8 @@ extension StoredResponse {
 
   /// Returns the request fields that select the stored response according to its updated Vary, or nil if their values are unknown.
   private func selectingFields(after merged: Fields, to request: CacheRequest) -> SelectingFields? {
-    guard let new = try? SelectingFields(vary: merged, of: request.fields) else { return nil }
-    if selectingFields.match(request.fields) { return new }
+    guard let new = try? SelectingFields(vary: merged, of: request) else { return nil }
+    if selectingFields.match(request) { return new }
     // The origin has chosen this variant for a request with other values. The values of the original request still select the
     // variant, but its values for newly named fields are unknown.
     return new.selectors.map(\.name) == selectingFields.selectors.map(\.name) ? selectingFields : nil

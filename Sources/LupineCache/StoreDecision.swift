@@ -66,7 +66,7 @@ package enum StoreDecision: Sendable, Equatable {
       let response = StoredResponse(
         status: status, fields: fields.storable(receivedAt: times.response), times: times,
         partition: request.partition(of: fields),
-        selectingFields: try SelectingFields(vary: fields, of: request.fields), bodyForm: bodyForm)
+        selectingFields: try SelectingFields(vary: fields, of: request), bodyForm: bodyForm)
       // A response to POST needs explicit freshness (RFC 9110 §9.3.3).
       self = isRepresentation && !response.lifetime.isExplicit ? .refuse(.notCacheable) : .store(response)
     } catch {
@@ -123,13 +123,13 @@ extension StoredResponse {
   /// the stored response, and both responses belong to the same partition. A part of a representation replaces only the parts that
   /// it contains, if it is of the same version.
   package func isSuperseded(by new: StoredResponse, to request: CacheRequest) -> Bool {
-    partition == new.partition && selectingFields.match(request.fields) && !isBeside(new)
+    partition == new.partition && selectingFields.match(request) && !isBeside(new)
   }
 
   /// Returns whether a later response to `request`, with the fields `response`, would replace this stored response if the later one
   /// were stored.
   package func isOutdated(byResponse response: Fields, to request: CacheRequest) -> Bool {
-    partition == request.partition(of: response) && selectingFields.match(request.fields)
+    partition == request.partition(of: response) && selectingFields.match(request)
   }
 }
 

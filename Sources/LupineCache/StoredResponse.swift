@@ -72,7 +72,7 @@ package struct StoredResponse: Sendable, Equatable {
 
   /// Returns whether the request can select this stored response, regardless of its freshness (RFC 9111 §4).
   func isSelectable(for request: CacheRequest) -> Bool {
-    request.mayRead(partition) && selectingFields.match(request.fields) && (!isPartial || hasRange(of: request))
+    request.mayRead(partition) && selectingFields.match(request) && (!isPartial || hasRange(of: request))
   }
 }
 

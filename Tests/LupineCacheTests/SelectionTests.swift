@@ -213,6 +213,24 @@ import Testing
   }
 
   @Test(
+    "a request that lacks the fields that sessions add selects responses with any values of them, but not of others")
+  func sessionFields() throws {
+    let lines = ["Cache-Control: max-age=60", "Vary: Accept-Encoding, X"]
+    let response = try stored(lines, to: .get(["Accept-Encoding: br", "X: 1"]))
+    for (lines, isHit) in [
+      (["X: 1"], true), (["X: 1", "Accept-Encoding: br"], true), (["X: 1", "Accept-Encoding: gzip"], false),
+      ([], false),
+    ] {
+      var request = try CacheRequest.get(lines)
+      request.lacksSessionFields = true
+      #expect((CacheDecision.decide(request, [response], at: 1).hit != nil) == isHit)
+      let new = try stored(["Vary: Accept-Encoding, X"], to: request)
+      #expect(response.isSuperseded(by: new, to: request) == isHit)
+      #expect(new.selectingFields.selectors.map(\.name) == (lines.count > 1 ? ["accept-encoding", "x"] : ["x"]))
+    }
+  }
+
+  @Test(
     "the digests of a response's content are served only with all of the content, but that of the representation always"
   )
   func digests() throws {

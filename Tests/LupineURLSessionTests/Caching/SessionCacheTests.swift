@@ -112,6 +112,32 @@ import Testing
   }
 
   @Test(
+    "a program finds and replaces a response whose Vary names fields that sessions add to requests",
+    arguments: [0, 10_000_000])
+  func sessionFields(disk: Int) async throws {
+    try await withCache(memory: disk == 0 ? 1_000_000 : 0, disk: disk) { fixture async throws in
+      let vary = "Accept, Accept-Encoding, Accept-Language, User-Agent, X"
+      fixture.script.on("/a", "one", ["Cache-Control": "max-age=60", "Vary": vary])
+      try await fixture.load()
+      let (cache, request) = (fixture.cache, fixture.request())
+      let found = try #require(cache.cachedResponse(for: request))
+      #expect(found.data == Data("one".utf8))
+      let task = fixture.session.dataTask(with: request)
+      #expect(await firstValue { cache.getCachedResponse(for: task, completionHandler: $0) } != nil)
+      for own in [["Accept-Encoding": "identity"], ["X": "1"]] {
+        #expect(cache.cachedResponse(for: fixture.request("/a", own)) == nil)
+      }
+      let changed = CachedURLResponse(response: found.response, data: Data("two".utf8))
+      cache.storeCachedResponse(changed, for: request)
+      #expect(try await fixture.load().text == "two")
+      cache.removeAllCachedResponses()
+      cache.storeCachedResponse(changed, for: request)
+      #expect(try await fixture.load(policy: .returnCacheDataElseLoad).text == "two" && fixture.script.count == 1)
+      #expect(try await fixture.load("/a", ["X": "1"]).text == "one")
+    }
+  }
+
+  @Test(
     "what a program stores with a new head counts as decoded if it has a content coding, and its length is corrected",
     arguments: [0, 10_000_000])
   func storedByProgram(disk: Int) async throws {
