@@ -126,6 +126,13 @@ extension StoredResponse {
     partition == new.partition && selectingFields.match(request) && !isBeside(new)
   }
 
+  /// Returns whether this stored response is of a newer version than `other`, because it was requested after the head of `other` had
+  /// arrived. The body of `other` then took longer, or the decision to store it. False if the clock has been set back since this
+  /// response arrived: its times then say nothing.
+  package func isNewer(than other: StoredResponse, now: Int64) -> Bool {
+    times.request > other.times.response && times.response <= now && !isSameVersion(as: other)
+  }
+
   /// Returns whether a later response to `request`, with the fields `response`, would replace this stored response if the later one
   /// were stored.
   package func isOutdated(byResponse response: Fields, to request: CacheRequest) -> Bool {

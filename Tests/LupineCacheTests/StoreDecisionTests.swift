@@ -203,4 +203,17 @@ import Testing
     let personal = try CacheRequest.get(["Accept-Language: en", "Cookie: a=b"])
     #expect(!old.isSuperseded(by: try stored([], to: personal), to: personal))
   }
+
+  @Test(
+    "a stored response is newer than one that takes longer if it was requested after the head of that one had arrived")
+  func newer() throws {
+    let slow = try stored(["ETag: \"1\""], at: 5, delay: 5)
+    let quick = try stored(["ETag: \"2\""], at: 8, delay: 2)
+    #expect(quick.isNewer(than: slow, now: start + 9) && !slow.isNewer(than: quick, now: start + 9))
+    // Both requests may have been answered at the same time.
+    #expect(try !stored([], at: 8, delay: 3).isNewer(than: slow, now: start + 9))
+    // The clock has been set back.
+    #expect(!quick.isNewer(than: slow, now: start + 7))
+    #expect(try !stored(["ETag: \"1\""], at: 8, delay: 2).isNewer(than: slow, now: start + 9))
+  }
 }

@@ -238,7 +238,7 @@ final class CachedFetch: ResponseSink {
       guard let record = state.record, isComplete else { return .none }
       let response = record.response
       guard let writer,
-        (try? record.finish(writer) { $0.isSuperseded(by: response, to: cached) }) != nil
+        (try? record.finish(writer) { isSuperseded($0, by: response) }) != nil
       else { return .failed(response) }
       return .stored
     }
@@ -248,9 +248,14 @@ final class CachedFetch: ResponseSink {
     case .failed(let response):
       // An older response must not be served after this one. Parts of the same version aren't older.
       cache.store.removeAll(for: cached.uri.cacheKey.text) {
-        $0.isSuperseded(by: response, to: cached) && !(response.isPartial && $0.isSameVersion(as: response))
+        isSuperseded($0, by: response) && !(response.isPartial && $0.isSameVersion(as: response))
       }
     }
+  }
+
+  /// Returns whether `response` replaces the stored response `old`, which isn't newer.
+  private func isSuperseded(_ old: StoredResponse, by response: StoredResponse) -> Bool {
+    old.isSuperseded(by: response, to: cached) && !old.isNewer(than: response, now: cache.now)
   }
 
   // MARK: Serving

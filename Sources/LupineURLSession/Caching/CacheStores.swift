@@ -271,6 +271,18 @@ final class CacheStores: Sendable {
     }
   }
 
+  /// Returns whether `response` replaces the stored response `old`, which isn't newer.
+  private func isSuperseded(_ old: StoredResponse, by response: StoredResponse, to request: CacheRequest) -> Bool {
+    old.isSuperseded(by: response, to: request) && !old.isNewer(than: response, now: now)
+  }
+
+  /// Returns whether a newer response to the request than `response` is in memory.
+  func hasNewer(than response: StoredResponse, to request: CacheRequest) -> Bool {
+    foundInMemory(request.uri.cacheKey).contains { found in
+      found.response.isSuperseded(by: response, to: request) && found.response.isNewer(than: response, now: now)
+    }
+  }
+
   /// Stores a response in place of earlier responses to the same request. A response that belongs to only one session is stored in
   /// memory but not in a file.
   func store(_ content: CachedURLResponse, as response: StoredResponse, to request: CacheRequest) {
@@ -278,7 +290,7 @@ final class CacheStores: Sendable {
     let insert = {
       self.stored.add(1, ordering: .releasing)
       self.memory.insert(MemoryStore.Record(response: response, content: content), for: key) {
-        $0.isSuperseded(by: response, to: request)
+        self.isSuperseded($0, by: response, to: request)
       }
     }
     guard diskCapacity > 0, response.partition == .anonymous else { return insert() }
@@ -301,7 +313,9 @@ final class CacheStores: Sendable {
   /// Removes the stored responses that `response` supersedes. Called if `response` itself won't be stored.
   func removeSuperseded(by response: StoredResponse, to request: CacheRequest) {
     let key = request.uri.cacheKey
-    let remove = { self.memory.update(key, where: { $0.isSuperseded(by: response, to: request) }, { _ in nil }) }
+    let remove = {
+      self.memory.update(key, where: { self.isSuperseded($0, by: response, to: request) }, { _ in nil })
+    }
     guard response.partition == .anonymous, diskCapacity > 0 else { return remove() }
     // The files are removed after all earlier work on the queue, because an earlier response may not have been written yet.
     change(remove) { self.removeFiles(supersededBy: response, to: request) }
@@ -323,7 +337,7 @@ final class CacheStores: Sendable {
   /// Deletes the files of stored responses that `response` supersedes. Otherwise the cache would serve these files after `response`
   /// has been evicted from memory. Must be called on the files' queue.
   private func removeFiles(supersededBy response: StoredResponse, to request: CacheRequest) {
-    disk?.removeAll(for: request.uri.cacheKey.text) { $0.isSuperseded(by: response, to: request) }
+    disk?.removeAll(for: request.uri.cacheKey.text) { isSuperseded($0, by: response, to: request) }
   }
 
   /// Records that a response of `byteCount` bytes is about to be written. Returns false, without recording it, if too many bytes
@@ -368,7 +382,7 @@ final class CacheStores: Sendable {
       try writer.append(part.span)
       rest = rest.dropFirst(part.count)
     }
-    try record.finish(writer) { $0.isSuperseded(by: record.response, to: request) }
+    try record.finish(writer) { isSuperseded($0, by: record.response, to: request) }
   }
 
   /// Updates the metadata of stored responses, for example after a 304 response. The index of each update refers to `found`, the

@@ -91,6 +91,8 @@ final class StorableResponse: Sendable {
     if isCollapsible {
       cache.note(request.uri.cacheKey, isShared: request.isServed(by: stored, now: cache.stores.now))
     }
+    // Another request was sent and answered while the body of this response, or the decision about it, took time.
+    if cache.stores.hasNewer(than: stored, to: request) { return }
     if stored.isPartial, stored.part == nil {
       // The body isn't as long as the Content-Range says, so it is unknown which bytes it contains.
       lead?.end(.failed)
