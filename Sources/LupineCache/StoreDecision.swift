@@ -123,7 +123,14 @@ extension StoredResponse {
   /// the stored response, and both responses belong to the same partition. A part of a representation replaces only the parts that
   /// it contains, if it is of the same version.
   package func isSuperseded(by new: StoredResponse, to request: CacheRequest) -> Bool {
-    partition == new.partition && selectingFields.match(request) && !isBeside(new)
+    partition == new.partition && isOutdated(by: new, to: request)
+  }
+
+  /// Returns whether `new`, a later response to `request` that isn't stored, has made this stored response outdated. The stored
+  /// response may also be one that all sessions share, although `new` belongs to one session: otherwise the older response would
+  /// answer the session's next request.
+  package func isOutdated(by new: StoredResponse, to request: CacheRequest) -> Bool {
+    isOutdated(byResponseTo: request) && !isBeside(new)
   }
 
   /// Returns whether this stored response is of a newer version than `other`, because it was requested after the head of `other` had
@@ -133,10 +140,10 @@ extension StoredResponse {
     times.request > other.times.response && times.response <= now && !isSameVersion(as: other)
   }
 
-  /// Returns whether a later response to `request`, with the fields `response`, would replace this stored response if the later one
-  /// were stored.
-  package func isOutdated(byResponse response: Fields, to request: CacheRequest) -> Bool {
-    partition == request.partition(of: response) && selectingFields.match(request)
+  /// Returns whether a later response to `request` has made this stored response outdated, if HTTP's rules don't permit storing the
+  /// later one.
+  package func isOutdated(byResponseTo request: CacheRequest) -> Bool {
+    request.mayRead(partition) && selectingFields.match(request)
   }
 }
 

@@ -118,14 +118,21 @@ import Testing
     #expect(decision.outdatesStored(status: row.status) == isOutdating)
   }
 
-  @Test("a response that isn't stored makes only the stored responses outdated that it would have replaced")
+  @Test("a response that isn't stored makes the stored responses outdated that its request may get, in any partition")
   func outdated() throws {
     let english = try CacheRequest.get(["Accept-Language: en"])
     let response = try stored(["Vary: Accept-Language"], to: english)
-    #expect(response.isOutdated(byResponse: [:], to: english))
-    #expect(!response.isOutdated(byResponse: [:], to: try .get(["Accept-Language: de"])))
-    // The personal response of one session doesn't replace the response that all sessions share.
-    #expect(!response.isOutdated(byResponse: ["Set-Cookie": "a=b"], to: english))
+    #expect(response.isOutdated(byResponseTo: english))
+    #expect(!response.isOutdated(byResponseTo: try .get(["Accept-Language: de"])))
+    // A personal response of one session doesn't replace the response that all sessions share, but is newer.
+    let personal = try CacheRequest.get(["Accept-Language: en", "Cookie: a=b"])
+    let new = try stored(["Set-Cookie: a=b"], to: personal)
+    #expect(response.isOutdated(byResponseTo: personal) && response.isOutdated(by: new, to: personal))
+    #expect(!new.isOutdated(byResponseTo: try .get(session: "second")))
+    var isolated = english
+    isolated.isIsolated = true
+    #expect(!response.isOutdated(byResponseTo: isolated))
+    #expect(!response.isOutdated(by: try stored([], to: isolated), to: isolated))
   }
 
   @Test("the cache doesn't store a response to a GET with content")

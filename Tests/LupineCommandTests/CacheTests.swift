@@ -336,6 +336,23 @@ struct CacheTests {
     }
   }
 
+  @Test(
+    "a newer response to a request with credentials or cookies removes the stored response from the command's folder")
+  func newerPersonalResponse() async throws {
+    try await withOrigin { request, number in
+      let fields: Fields = ["Cache-Control": request.path == "/private" ? "max-age=600" : "max-age=600, no-store"]
+      return Reply(fields: number % 2 == 0 ? ["Cache-Control": "max-age=600"] : fields, .bytes(Array("\(number)".utf8)))
+    } _: { origin, folder async throws in
+      for (path, number) in [("/private", 0), ("/", 2)] {
+        let url = origin.url + path
+        #expect(try await lupine(["--cache", folder, url]).output == "\(number)")
+        let personal = ["-H", "Cookie: a=b", "-H", "Cache-Control: no-cache"]
+        #expect(try await lupine(["--cache", folder] + personal + [url]).output == "\(number + 1)")
+        #expect(try records(folder).isEmpty)
+      }
+    }
+  }
+
   @Test("with only-if-cached, an uncached URL gets a 504 without a request, and an unusable cache folder is an error")
   func unavailable() async throws {
     try await withOrigin { _, _ in

@@ -135,11 +135,14 @@ final class CachedFetch: ResponseSink {
     case .refuse(let reason):
       report(CacheReport.notStored(reason))
       if decision.outdatesStored(status: head.status) {
-        cache.store.removeAll(for: cached.uri.cacheKey.text) { $0.isOutdated(byResponse: head.fields, to: cached) }
+        cache.store.removeAll(for: cached.uri.cacheKey.text) { $0.isOutdated(byResponseTo: cached) }
       }
     case .store(let response):
-      guard response.partition == .anonymous else { return report(CacheReport.personal) }
       let whole = response.withAnnouncedBody
+      guard response.partition == .anonymous else {
+        report(CacheReport.personal)
+        return cache.store.removeAll(for: cached.uri.cacheKey.text) { $0.isOutdated(by: whole, to: cached) }
+      }
       let combined = cache.store.record(
         of: whole, uri: cached.uri.cacheKey.text, bodyBytesMax: UInt64(clamping: CommandCache.capacity))
       begin(combined, or: whole)

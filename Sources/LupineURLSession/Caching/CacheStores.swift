@@ -310,28 +310,28 @@ final class CacheStores: Sendable {
     }
   }
 
-  /// Removes the stored responses that `response` supersedes. Called if `response` itself won't be stored.
-  func removeSuperseded(by response: StoredResponse, to request: CacheRequest) {
-    let key = request.uri.cacheKey
-    let remove = {
-      self.memory.update(key, where: { self.isSuperseded($0, by: response, to: request) }, { _ in nil })
+  /// Removes the stored responses that `response` has made outdated. Called if `response` itself won't be stored.
+  func removeOutdated(by response: StoredResponse, to request: CacheRequest) {
+    removeOutdated(for: request) { old in
+      old.isOutdated(by: response, to: request) && !old.isNewer(than: response, now: self.now)
     }
-    guard response.partition == .anonymous, diskCapacity > 0 else { return remove() }
-    // The files are removed after all earlier work on the queue, because an earlier response may not have been written yet.
-    change(remove) { self.removeFiles(supersededBy: response, to: request) }
   }
 
-  /// Removes the stored responses that a later response to `request`, with the fields `response`, has made outdated. Called if
-  /// HTTP's rules don't permit storing that response.
-  func removeOutdated(byResponse response: Fields, to request: CacheRequest) {
+  /// Removes the stored responses that a later response to `request` has made outdated. Called if HTTP's rules don't permit storing
+  /// that response.
+  func removeOutdated(byResponseTo request: CacheRequest) {
+    removeOutdated(for: request) { $0.isOutdated(byResponseTo: request) }
+  }
+
+  private func removeOutdated(
+    for request: CacheRequest, where isOutdated: @escaping @Sendable (StoredResponse) -> Bool
+  ) {
     let key = request.uri.cacheKey
-    let remove = {
-      self.memory.update(key, where: { $0.isOutdated(byResponse: response, to: request) }, { _ in nil })
-    }
-    guard diskCapacity > 0 else { return remove() }
-    change(remove) {
-      self.disk?.removeAll(for: key.text) { $0.isOutdated(byResponse: response, to: request) }
-    }
+    let remove = { self.memory.update(key, where: isOutdated, { _ in nil }) }
+    // The responses in files are anonymous, and an isolated request concerns none of them.
+    guard diskCapacity > 0, !request.isIsolated else { return remove() }
+    // The files are removed after all earlier work on the queue, because an earlier response may not have been written yet.
+    change(remove) { self.disk?.removeAll(for: key.text, where: isOutdated) }
   }
 
   /// Deletes the files of stored responses that `response` supersedes. Otherwise the cache would serve these files after `response`

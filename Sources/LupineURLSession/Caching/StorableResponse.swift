@@ -61,7 +61,7 @@ final class StorableResponse: Sendable {
   /// Removes the older response that this one would have replaced. Called if the program's decision prevents storing this one.
   private func refuse() {
     if isCollapsible { cache.note(request.uri.cacheKey, isShared: false) }
-    cache.stores.removeSuperseded(by: response, to: request)
+    cache.stores.removeOutdated(by: response, to: request)
   }
 
   /// Stores a response that the delegate has modified, unless RFC 9111 forbids storing the modified response.
@@ -102,7 +102,7 @@ final class StorableResponse: Sendable {
       // The unsafe request may have succeeded after the check, and before the response was in the store.
       if isInvalidated { cache.stores.removeAll(for: request.uri.cacheKey) }
     } else {
-      cache.stores.removeSuperseded(by: stored, to: request)
+      cache.stores.removeOutdated(by: stored, to: request)
     }
   }
 }

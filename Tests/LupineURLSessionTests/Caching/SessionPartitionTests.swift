@@ -234,6 +234,29 @@ import Testing
     }
   }
 
+  @Test(
+    "a newer response for one session that isn't stored removes the older one for all sessions, unless it is isolated",
+    arguments: [0, 1_000_000])
+  func newerPersonalResponse(disk: Int) async throws {
+    try await withCache(memory: disk == 0 ? 1_000_000 : 0, disk: disk) { fixture async throws in
+      let newer: [String: Fields] = ["/a": ["Cache-Control": "no-store"], "/b": ["Set-Cookie": "a=b"]]
+      for (path, fields) in newer {
+        fixture.script.on(path) { _, number in
+          Reply(fields: number == 0 ? ["Cache-Control": "max-age=60"] : fields, .bytes(Array("\(number)".utf8)))
+        }
+      }
+      let isolated = fixture.sibling { $0.engine.addressPolicy = .only(["127.0.0.0/8"]) }
+      for path in newer.keys.sorted() {
+        #expect(try await fixture.load(path).text == "0")
+        #expect(try await fixture.load(path, in: isolated).text == "1")
+        #expect(try await fixture.load(path).text == "0")
+        let reloaded = try await fixture.load(path, ["Cookie": "c=d"], policy: .reloadIgnoringLocalCacheData)
+        #expect(reloaded.text == "2")
+        #expect(try await fixture.load(path).text == "3")
+      }
+    }
+  }
+
   @Test("a session with an address policy shares no cached responses with other sessions, in memory or on disk")
   func addressPolicy() async throws {
     try await withCache(disk: 1_000_000) { fixture async throws in
