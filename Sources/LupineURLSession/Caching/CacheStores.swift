@@ -50,7 +50,7 @@ final class CacheStores: Sendable {
     case closed
     case open(DiskStore)
     /// The folder can't be created or read, so responses are stored in memory only. The folder is tried again at this time, in
-    /// seconds since 1970.
+    /// seconds since 1970, and its files are then deleted.
     case unusable(SystemError, retryTime: Int64)
   }
 
@@ -138,13 +138,16 @@ final class CacheStores: Sendable {
     switch current {
     case .open(let store): return store
     case .unusable(_, let retryTime) where !isDue(retryTime): return nil
-    case .closed, .unusable: return capacity > 0 ? openDisk(capacity) : nil
+    case .closed: return capacity > 0 ? openDisk(capacity) : nil
+    case .unusable: return capacity > 0 ? openDisk(capacity, afterFailure: true) : nil
     }
   }
 
-  private func openDisk(_ capacity: Int) -> DiskStore? {
+  private func openDisk(_ capacity: Int, afterFailure: Bool = false) -> DiskStore? {
     do throws(SystemError) {
       let store = try DiskStore(folder: folder(), capacity: capacity)
+      // While the folder was unusable, no response was removed from it, so that its files may be outdated.
+      if afterFailure { try store.removeAll() }
       diskState.withLock { $0.disk = .open(store) }
       return store
     } catch {
