@@ -243,5 +243,5 @@ extension DiskStoreError {
   }
 
   /// Whether the error means that the file doesn't exist (ENOENT).
-  fileprivate var isMissingFile: Bool { if case .system(let error) = self { error.code == 2 } else { false } }
+  package var isMissingFile: Bool { if case .system(let error) = self { error.code == 2 } else { false } }
 }

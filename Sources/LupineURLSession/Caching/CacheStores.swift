@@ -46,7 +46,8 @@ final class CacheStores: Sendable {
 
   /// The state of the folder that contains the files of stored responses.
   private enum Disk {
-    /// The folder hasn't been opened yet. It is opened when a file is first read or written, unless the capacity on disk is 0.
+    /// The folder hasn't been opened yet, or has been deleted. It is opened when a file is next read or written, unless the capacity
+    /// on disk is 0.
     case closed
     case open(DiskStore)
     /// The folder can't be created or read, so responses are stored in memory only. The folder is tried again at this time, in
@@ -303,6 +304,8 @@ final class CacheStores: Sendable {
         do throws(DiskStoreError) {
           try self.write(content.data, response, to: request)
         } catch {
+          // The folder has been deleted. It is created again with the next use.
+          if error.isMissingFile { self.diskState.withLock { $0.disk = .closed } }
           // Writing may fail because the disk is full. The response is then stored only in memory.
           self.removeFiles(supersededBy: response, to: request)
         }

@@ -235,6 +235,20 @@ import Testing
     #expect(directory.records.isEmpty)
   }
 
+  @Test("a URLCache whose directory is deleted creates the directory again")
+  func deletedDirectory() throws {
+    let cache = cache()
+    try cache.storeCachedResponse(response("1"), for: request("/1"))
+    try #require(directory.records.count == 1)
+    try FileManager.default.removeItem(atPath: directory.path)
+    // This response can't be written, so that the deletion is noticed.
+    try cache.storeCachedResponse(response("2"), for: request("/2"))
+    #expect(try text(cache.cachedResponse(for: request("/2"))) == "2")
+    try cache.storeCachedResponse(response("3"), for: request("/3"))
+    #expect(directory.records.count == 1 && cache.diskFailure == nil)
+    #expect(try text(self.cache().cachedResponse(for: request("/3"))) == "3")
+  }
+
   @Test("a URLCache warns about a folder that others can change with a remedy, and not about one that it doesn't need")
   func foreignDirectory() throws {
     let directory = CacheDirectory()
