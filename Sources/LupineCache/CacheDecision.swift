@@ -196,7 +196,7 @@ private struct CacheChoice {
     let beginnings = stored.indices.filter { index in
       stored[index].part?.range.lowerBound == 0 && stored[index].entityTag?.strength == .strong
         && stored[index].state == .valid && stored[index].partition == partition
-        && stored[index].selectingFields.match(request.fields)
+        && stored[index].selectingFields.match(request)
     }
     guard let preferred = stored.preferred(among: beginnings), let tag = stored[preferred].entityTag else { return nil }
     let completable = beginnings.filter { index in

@@ -51,6 +51,9 @@ package struct CacheRequest: Sendable {
   /// Whether the cache isolates the request from other sessions, even if it has no credentials. Such a request uses only responses
   /// of the same session, and its response is stored only for this session. False by default.
   package var isIsolated = false
+  /// Whether the request lacks the fields that sessions add to requests, such as Accept-Encoding, so that their values are unknown.
+  /// Such a field then matches any value. False by default.
+  package var lacksSessionFields = false
   /// The maximum size in bytes of a stored part that the owner completes by a request for the rest. 0, the default, if it completes
   /// none.
   package var completedBytesMax: UInt64 = 0
@@ -73,6 +76,14 @@ package struct CacheRequest: Sendable {
   /// Returns whether the cache may serve a stored response in this partition for the request.
   func mayRead(_ partition: CachePartition) -> Bool {
     partition == .session(session) || (partition == .anonymous && !isIsolated)
+  }
+
+  /// The names in lowercase of the fields that sessions add to requests that lack them.
+  private static let sessionFieldNames: Set<String> = ["accept", "accept-encoding", "accept-language", "user-agent"]
+
+  /// Returns whether the field with this name in lowercase matches any value, because its value is unknown.
+  func leavesOpen(_ name: String) -> Bool {
+    lacksSessionFields && Self.sessionFieldNames.contains(name) && !fields.contains(name)
   }
 
   /// The names of the conditional request fields.

@@ -5,7 +5,9 @@ internal import LupineWire
 extension StoredResponse {
   /// The names of the fields that a 304 or HEAD response never updates, because they describe the stored body, which doesn't
   /// change.
-  private static let bodyFieldNames: Set<String> = ["content-length", "content-encoding", "content-range"]
+  private static let bodyFieldNames: Set<String> = [
+    "content-length", "content-encoding", "content-range", "content-digest", "content-md5",
+  ]
 
   /// Returns the change that updates the stored response with the fields and times of a 304 or HEAD response. Returns `.remove` if
   /// the updated fields have no-store without must-understand, or if the request fields that select the response are no longer
@@ -34,8 +36,8 @@ extension StoredResponse {
 
   /// Returns the request fields that select the stored response according to its updated Vary, or nil if their values are unknown.
   private func selectingFields(after merged: Fields, to request: CacheRequest) -> SelectingFields? {
-    guard let new = try? SelectingFields(vary: merged, of: request.fields) else { return nil }
-    if selectingFields.match(request.fields) { return new }
+    guard let new = try? SelectingFields(vary: merged, of: request) else { return nil }
+    if selectingFields.match(request) { return new }
     // The origin has chosen this variant for a request with other values. The values of the original request still select the
     // variant, but its values for newly named fields are unknown.
     return new.selectors.map(\.name) == selectingFields.selectors.map(\.name) ? selectingFields : nil

@@ -31,8 +31,9 @@ package struct SelectingFields: Sendable, Hashable {
 
   package init(_ selectors: [Selector]) { self.selectors = selectors }
 
-  /// Reads the values that `request` has in the fields that the response's Vary names. `response` contains the response's fields.
-  init(vary response: Fields, of request: Fields) throws(Failure) {
+  /// Reads the values that `request` has in the fields that the response's Vary names, except for those that it leaves open.
+  /// `response` contains the response's fields.
+  init(vary response: Fields, of request: CacheRequest) throws(Failure) {
     var names: Set<String> = []
     for position in response.indices where response.isNamed("vary", at: position) {
       for member in FieldList.members(of: response.valueBytes(at: position)[...]) {
@@ -42,16 +43,18 @@ package struct SelectingFields: Sendable, Hashable {
       }
     }
     guard names.count <= CacheLimits.varyNamesMax else { throw .tooLarge }
-    let selectors = names.sorted().map { Selector(name: $0, value: Self.normalized($0, in: request)) }
+    let selectors = names.sorted().filter { !request.leavesOpen($0) }
+      .map { Selector(name: $0, value: Self.normalized($0, in: request.fields)) }
     guard selectors.reduce(0, { $0 + ($1.value?.count ?? 0) }) <= CacheLimits.selectingBytesMax else {
       throw .tooLarge
     }
     self.selectors = selectors
   }
 
-  /// Returns whether `request` has the same values in all of these fields. A missing field matches only a missing field.
-  func match(_ request: Fields) -> Bool {
-    selectors.allSatisfy { $0.value == Self.normalized($0.name, in: request) }
+  /// Returns whether `request` has the same values in all of these fields, except for those that it leaves open. A missing field
+  /// matches only a missing field.
+  func match(_ request: CacheRequest) -> Bool {
+    selectors.allSatisfy { request.leavesOpen($0.name) || $0.value == Self.normalized($0.name, in: request.fields) }
   }
 
   /// Returns the value of the field `name` of a request in a normalized form, or nil if the field is missing. Values with the same

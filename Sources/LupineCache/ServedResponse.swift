@@ -52,7 +52,7 @@ package struct ServedResponse: Sendable, Equatable {
 
   private init(status: Int, fields: Fields, body: Body) {
     self.status = status
-    self.fields = fields
+    self.fields = body == .complete ? fields : fields.withoutContentDigests
     self.body = body
   }
 
@@ -88,6 +88,14 @@ package struct ServedResponse: Sendable, Equatable {
 }
 
 extension Fields {
+  /// The fields without the digests of a message's content, which are wrong for a part of the content (RFC 9530 §2). Repr-Digest
+  /// stays, because it is a digest of the whole representation.
+  var withoutContentDigests: Fields {
+    var fields = self
+    for name in ["Content-Digest", "Content-MD5"] { fields.remove(name) }
+    return fields
+  }
+
   /// Sets the Age field to the response's current age in seconds (RFC 9111 §5.1).
   fileprivate mutating func setAge(_ seconds: Int64) {
     remove("Age")

@@ -66,7 +66,7 @@ package enum StoreDecision: Sendable, Equatable {
       let response = StoredResponse(
         status: status, fields: fields.storable(receivedAt: times.response), times: times,
         partition: request.partition(of: fields),
-        selectingFields: try SelectingFields(vary: fields, of: request.fields), bodyForm: bodyForm)
+        selectingFields: try SelectingFields(vary: fields, of: request), bodyForm: bodyForm)
       // A response to POST needs explicit freshness (RFC 9110 §9.3.3).
       self = isRepresentation && !response.lifetime.isExplicit ? .refuse(.notCacheable) : .store(response)
     } catch {
@@ -123,13 +123,27 @@ extension StoredResponse {
   /// the stored response, and both responses belong to the same partition. A part of a representation replaces only the parts that
   /// it contains, if it is of the same version.
   package func isSuperseded(by new: StoredResponse, to request: CacheRequest) -> Bool {
-    partition == new.partition && selectingFields.match(request.fields) && !isBeside(new)
+    partition == new.partition && isOutdated(by: new, to: request)
   }
 
-  /// Returns whether a later response to `request`, with the fields `response`, would replace this stored response if the later one
-  /// were stored.
-  package func isOutdated(byResponse response: Fields, to request: CacheRequest) -> Bool {
-    partition == request.partition(of: response) && selectingFields.match(request.fields)
+  /// Returns whether `new`, a later response to `request` that isn't stored, has made this stored response outdated. The stored
+  /// response may also be one that all sessions share, although `new` belongs to one session: otherwise the older response would
+  /// answer the session's next request.
+  package func isOutdated(by new: StoredResponse, to request: CacheRequest) -> Bool {
+    isOutdated(byResponseTo: request) && !isBeside(new)
+  }
+
+  /// Returns whether this stored response is of a newer version than `other`, because it was requested after the head of `other` had
+  /// arrived. The body of `other` then took longer, or the decision to store it. False if the clock has been set back since this
+  /// response arrived: its times then say nothing.
+  package func isNewer(than other: StoredResponse, now: Int64) -> Bool {
+    times.request > other.times.response && times.response <= now && !isSameVersion(as: other)
+  }
+
+  /// Returns whether a later response to `request` has made this stored response outdated, if HTTP's rules don't permit storing the
+  /// later one.
+  package func isOutdated(byResponseTo request: CacheRequest) -> Bool {
+    request.mayRead(partition) && selectingFields.match(request)
   }
 }
 

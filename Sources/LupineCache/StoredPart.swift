@@ -96,6 +96,7 @@ extension StoredResponse {
     for position in fields.indices {
       merged.append(name: fields[position].name, valueBytes: fields.valueBytes(at: position))
     }
+    merged = merged.withoutContentDigests
     merged.remove("Content-Range")
     merged.remove("Content-Length")
     merged.append(name: "Content-Length", value: "\(union.count)")

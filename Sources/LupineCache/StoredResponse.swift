@@ -65,14 +65,14 @@ package struct StoredResponse: Sendable, Equatable {
 
   /// Returns whether the cache prefers `other` to this stored response if a request selects both (RFC 9111 §4, §4.1). A response
   /// with Vary is preferred to one without. Otherwise, the later Date decides, and then the later time of receipt.
-  func isPreceded(by other: StoredResponse) -> Bool {
+  package func isPreceded(by other: StoredResponse) -> Bool {
     (selectingFields.selectors.isEmpty ? 0 : 1, date, times.response)
       < (other.selectingFields.selectors.isEmpty ? 0 : 1, other.date, other.times.response)
   }
 
   /// Returns whether the request can select this stored response, regardless of its freshness (RFC 9111 §4).
   func isSelectable(for request: CacheRequest) -> Bool {
-    request.mayRead(partition) && selectingFields.match(request.fields) && (!isPartial || hasRange(of: request))
+    request.mayRead(partition) && selectingFields.match(request) && (!isPartial || hasRange(of: request))
   }
 }
 

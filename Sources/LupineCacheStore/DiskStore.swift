@@ -113,9 +113,11 @@ package final class DiskStore: Sendable {
   }
 
   /// Replaces the metadata of a stored record, for example after a 304. Copies the body to a new record with the identifier
-  /// `newID`, and deletes the old record.
+  /// `newID`, and deletes the old record. Does nothing if the record is no longer stored. Throws an error if its file can't be
+  /// opened.
   package func replace(_ id: UInt64, with response: StoredResponse, newID: UInt64) throws(DiskStoreError) {
-    guard let name = state.withLock({ $0.index.use(id) }), let reader = open(name) else { return }
+    guard let name = state.withLock({ $0.index.use(id) }) else { return }
+    let reader = try reader(of: name)
     let writer = try writer(uri: reader.uri, response: response, id: newID)
     try writer.append(0..<reader.response.bodyByteCount, of: reader)
     try writer.commit { _ in false }
@@ -241,5 +243,5 @@ extension DiskStoreError {
   }
 
   /// Whether the error means that the file doesn't exist (ENOENT).
-  fileprivate var isMissingFile: Bool { if case .system(let error) = self { error.code == 2 } else { false } }
+  package var isMissingFile: Bool { if case .system(let error) = self { error.code == 2 } else { false } }
 }

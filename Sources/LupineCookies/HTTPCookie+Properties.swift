@@ -111,8 +111,9 @@ private struct Properties {
 
   var expires: Date? {
     if isDiscarded { return nil }
-    if let seconds = text(.maximumAge).flatMap(Double.init), seconds.isFinite {
-      return seconds > 0 ? Date(timeIntervalSinceNow: seconds) : .distantPast
+    let seconds = values[.maximumAge] as? Double ?? text(.maximumAge).flatMap(Double.init)
+    if let seconds, seconds.isFinite {
+      return seconds > 0 ? min(Date(timeIntervalSinceNow: seconds), .distantFuture) : .distantPast
     }
     return values[.expires] as? Date ?? text(.expires).flatMap { CookieDate.parse($0.utf8) }
   }

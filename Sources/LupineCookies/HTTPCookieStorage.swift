@@ -102,12 +102,19 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     guard let source = url.flatMap(CookieSource.init),
       cookieAcceptPolicy.accepts(source, mainDocument: mainDocumentURL)
     else { return }
-    let own = cookies.map(\.cookie).filter { cookie in
-      guard source.isSecure || !cookie.isSecure, cookie.keepsPrefixPromise else { return false }
-      if cookie.isHostOnly { return cookie.domain == source.host }
-      return source.matches(domain: cookie.domain) && !PublicSuffixes.system.contains(cookie.domain)
+    store(cookies.compactMap { Self.permitted($0.cookie, from: source) }, isSecure: source.isSecure)
+  }
+
+  /// Returns the cookie as the server at `source` may set it. Returns nil if the server may not set it.
+  private static func permitted(_ cookie: Cookie, from source: CookieSource) -> Cookie? {
+    var cookie = cookie
+    if !cookie.isHostOnly, PublicSuffixes.system.contains(cookie.domain) {
+      // A host that is a public suffix, such as localhost, may set cookies only for itself (RFC 6265bis §5.7, step 9).
+      cookie.isHostOnly = true
     }
-    store(own, isSecure: source.isSecure)
+    guard source.isSecure || !cookie.isSecure, cookie.keepsPrefixPromise else { return nil }
+    let isOwn = cookie.isHostOnly ? cookie.domain == source.host : source.matches(domain: cookie.domain)
+    return isOwn ? cookie : nil
   }
 
   /// Removes the stored cookie with the same name, domain and path as `cookie`.

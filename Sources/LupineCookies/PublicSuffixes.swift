@@ -69,7 +69,8 @@ struct PublicSuffixes: Sendable {
   /// `www.example.co.uk`. Returns nil if the host is a public suffix, an IP address or a Unix socket's path.
   func registrableDomain(of host: String) -> String? {
     let source = CookieSource(host: host, path: "/", isSecure: true, port: 0)
-    return source.isAddress ? nil : source.domains.last { !contains($0) }
+    // The longest suffix counts. It may be below a domain that isn't a suffix, such as s3.amazonaws.com below amazonaws.com.
+    return source.isAddress ? nil : source.domains.prefix { !contains($0) }.last
   }
 
   /// Returns whether the name has the form of a public suffix like `co.uk`: a label that registries commonly use, followed by a

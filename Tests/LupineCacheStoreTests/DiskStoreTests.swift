@@ -91,6 +91,19 @@ import Testing
     #expect(folder.names.count == 1)
   }
 
+  @Test("replacing the metadata of a record whose file can't be opened fails, and keeps the record")
+  func replacingUnopened() throws {
+    try store.store("u", .sample(), body(10), id: 1)
+    let path = "\(folder.path)/\(try #require(folder.names.first))"
+    // Opening a FIFO fails.
+    try #require(unlink(path) == 0)
+    try #require(mkfifo(path, 0o600) == 0)
+    #expect(throws: DiskStoreError.self) { try store.replace(1, with: .sample(version: 2), newID: 2) }
+    #expect(store.count == 1)
+    store.remove(1)
+    #expect(throws: Never.self) { try store.replace(1, with: .sample(version: 2), newID: 2) }
+  }
+
   @Test("a cache writer that isn't committed leaves no file")
   func discarding() throws {
     do {

@@ -138,6 +138,16 @@ import Testing
     #expect(try part(200...299).combined(with: invalidated) == nil)
   }
 
+  @Test("a combined part or response has no digest of one part's content, but keeps the digest of the representation")
+  func digests() throws {
+    let lines = ["ETag: \"1\"", "Content-Digest: sha-256=:a:", "Content-MD5: b", "Repr-Digest: sha-256=:c:"]
+    let first = try part(0...399, lines)
+    for last in [599, 999] {
+      let fields = try #require(try part(400...last, lines).combined(with: first)).response.fields
+      #expect(!fields.contains("Content-Digest") && !fields.contains("Content-MD5") && fields.contains("Repr-Digest"))
+    }
+  }
+
   @Test("parts that are the whole representation together are combined to a 200")
   func completing() throws {
     let union = try #require(try part(400...999).combined(with: part(0...399)))

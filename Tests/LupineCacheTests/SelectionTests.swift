@@ -212,6 +212,42 @@ import Testing
     #expect(CacheDecision.decide(request, [missing], at: 1).hit?.response.status == 404)
   }
 
+  @Test(
+    "a request that lacks the fields that sessions add selects responses with any values of them, but not of others")
+  func sessionFields() throws {
+    let lines = ["Cache-Control: max-age=60", "Vary: Accept-Encoding, X"]
+    let response = try stored(lines, to: .get(["Accept-Encoding: br", "X: 1"]))
+    for (lines, isHit) in [
+      (["X: 1"], true), (["X: 1", "Accept-Encoding: br"], true), (["X: 1", "Accept-Encoding: gzip"], false),
+      ([], false),
+    ] {
+      var request = try CacheRequest.get(lines)
+      request.lacksSessionFields = true
+      #expect((CacheDecision.decide(request, [response], at: 1).hit != nil) == isHit)
+      let new = try stored(["Vary: Accept-Encoding, X"], to: request)
+      #expect(response.isSuperseded(by: new, to: request) == isHit)
+      #expect(new.selectingFields.selectors.map(\.name) == (lines.count > 1 ? ["accept-encoding", "x"] : ["x"]))
+    }
+  }
+
+  @Test(
+    "the digests of a response's content are served only with all of the content, but that of the representation always"
+  )
+  func digests() throws {
+    let lines = ["ETag: \"1\"", "Content-Digest: sha-256=:a:", "Content-MD5: b", "Repr-Digest: sha-256=:c:"]
+    let response = try stored(["Cache-Control: max-age=60"] + lines)
+    for (request, method, status) in [
+      ([], "GET", 200), (["Range: bytes=0-9"], "GET", 206), (["Range: bytes=1000-"], "GET", 416),
+      (["If-None-Match: \"1\""], "GET", 304), ([], "HEAD", 200),
+    ] {
+      let hit = try #require(CacheDecision.decide(.get(request, method: method), [response], at: 1).hit)
+      #expect(hit.response.status == status)
+      let isWhole = hit.response.body == .complete
+      for name in ["Content-Digest", "Content-MD5"] { #expect(hit.response.fields.contains(name) == isWhole) }
+      #expect(hit.response.fields.contains("Repr-Digest"))
+    }
+  }
+
   @Test("the cache forwards a request for a range of a stale response without adding conditions")
   func staleRange() throws {
     let request = try CacheRequest.get(["Range: bytes=0-9"])

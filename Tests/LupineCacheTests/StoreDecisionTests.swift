@@ -118,14 +118,21 @@ import Testing
     #expect(decision.outdatesStored(status: row.status) == isOutdating)
   }
 
-  @Test("a response that isn't stored makes only the stored responses outdated that it would have replaced")
+  @Test("a response that isn't stored makes the stored responses outdated that its request may get, in any partition")
   func outdated() throws {
     let english = try CacheRequest.get(["Accept-Language: en"])
     let response = try stored(["Vary: Accept-Language"], to: english)
-    #expect(response.isOutdated(byResponse: [:], to: english))
-    #expect(!response.isOutdated(byResponse: [:], to: try .get(["Accept-Language: de"])))
-    // The personal response of one session doesn't replace the response that all sessions share.
-    #expect(!response.isOutdated(byResponse: ["Set-Cookie": "a=b"], to: english))
+    #expect(response.isOutdated(byResponseTo: english))
+    #expect(!response.isOutdated(byResponseTo: try .get(["Accept-Language: de"])))
+    // A personal response of one session doesn't replace the response that all sessions share, but is newer.
+    let personal = try CacheRequest.get(["Accept-Language: en", "Cookie: a=b"])
+    let new = try stored(["Set-Cookie: a=b"], to: personal)
+    #expect(response.isOutdated(byResponseTo: personal) && response.isOutdated(by: new, to: personal))
+    #expect(!new.isOutdated(byResponseTo: try .get(session: "second")))
+    var isolated = english
+    isolated.isIsolated = true
+    #expect(!response.isOutdated(byResponseTo: isolated))
+    #expect(!response.isOutdated(by: try stored([], to: isolated), to: isolated))
   }
 
   @Test("the cache doesn't store a response to a GET with content")
@@ -202,5 +209,18 @@ import Testing
     #expect(try stored([]).isSuperseded(by: new, to: english))
     let personal = try CacheRequest.get(["Accept-Language: en", "Cookie: a=b"])
     #expect(!old.isSuperseded(by: try stored([], to: personal), to: personal))
+  }
+
+  @Test(
+    "a stored response is newer than one that takes longer if it was requested after the head of that one had arrived")
+  func newer() throws {
+    let slow = try stored(["ETag: \"1\""], at: 5, delay: 5)
+    let quick = try stored(["ETag: \"2\""], at: 8, delay: 2)
+    #expect(quick.isNewer(than: slow, now: start + 9) && !slow.isNewer(than: quick, now: start + 9))
+    // Both requests may have been answered at the same time.
+    #expect(try !stored([], at: 8, delay: 3).isNewer(than: slow, now: start + 9))
+    // The clock has been set back.
+    #expect(!quick.isNewer(than: slow, now: start + 7))
+    #expect(try !stored(["ETag: \"1\""], at: 8, delay: 2).isNewer(than: slow, now: start + 9))
   }
 }

@@ -221,6 +221,32 @@ struct CacheTests {
     }
   }
 
+  @Test("if the output can't be written, the command also cancels a request that it has sent again without conditions")
+  func unwritableSecondResponse() async throws {
+    let sentCount = Atomic(0)
+    let origin = try OriginServer { peer in
+      while let request = try peer.readRequest() {
+        let isStored = sentCount.load(ordering: .relaxed) > 0
+        let fields: Fields = ["Cache-Control": "max-age=0", "ETag": "\"1\""]
+        if request.fields.contains("If-None-Match") {
+          // This entity tag isn't that of the stored response, so the request is sent again.
+          try peer.send(Reply(status: 304, fields: ["ETag": "\"2\""]), to: request)
+        } else {
+          try peer.send(Reply(fields: fields, .pattern(byteCount: isStored ? 50_000_000 : 10)), to: request)
+        }
+        sentCount.add(1, ordering: .relaxed)
+      }
+    }
+    defer { origin.stop() }
+    let folder = try Folder()
+    #expect(try await lupine(["--cache", folder.path + "/cache", origin.url]).status == 0)
+    let run = try await lupine(["--cache", folder.path + "/cache", "-o", "/dev/full", origin.url])
+    #expect(run.status == 23 && run.errors.contains("No space left"), "\(run.errors)")
+    origin.stop()
+    // The long body wasn't sent to its end.
+    #expect(origin.requestCount == 3 && sentCount.load(ordering: .relaxed) == 2)
+  }
+
   @Test(
     "a request with an option for another server or for trust neither reads nor writes the cache folder")
   func ownServer() async throws {
@@ -307,6 +333,23 @@ struct CacheTests {
       #expect(try records(folder).count == 1)
       #expect(try await lupine(["--cache", folder, origin.url]).output == "1")
       #expect(try records(folder).isEmpty)
+    }
+  }
+
+  @Test(
+    "a newer response to a request with credentials or cookies removes the stored response from the command's folder")
+  func newerPersonalResponse() async throws {
+    try await withOrigin { request, number in
+      let fields: Fields = ["Cache-Control": request.path == "/private" ? "max-age=600" : "max-age=600, no-store"]
+      return Reply(fields: number % 2 == 0 ? ["Cache-Control": "max-age=600"] : fields, .bytes(Array("\(number)".utf8)))
+    } _: { origin, folder async throws in
+      for (path, number) in [("/private", 0), ("/", 2)] {
+        let url = origin.url + path
+        #expect(try await lupine(["--cache", folder, url]).output == "\(number)")
+        let personal = ["-H", "Cookie: a=b", "-H", "Cache-Control: no-cache"]
+        #expect(try await lupine(["--cache", folder] + personal + [url]).output == "\(number + 1)")
+        #expect(try records(folder).isEmpty)
+      }
     }
   }
 

@@ -81,6 +81,19 @@ import Testing
     #expect(storage.cookies?.last?.isSecure == true)
   }
 
+  @Test("a host that is a public suffix, such as localhost, can set a cookie with its own domain only for itself")
+  func publicSuffixes() throws {
+    let localhost = try URL(checked: "http://localhost/")
+    let lines = ["a=1; Domain=localhost", "b=1; Domain=.localhost", "c=1; Domain=com", "d=1; Domain=x.localhost"]
+    for line in lines {
+      let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": line], for: localhost)
+      storage.setCookies(cookies, for: localhost, mainDocumentURL: nil)
+    }
+    #expect(names == ["a", "b"] && storage.cookies?.allSatisfy { $0.domain == "localhost" } == true)
+    #expect(storage.cookies(for: localhost)?.count == 2)
+    #expect(storage.cookies(for: try URL(checked: "http://x.localhost/"))?.count == 0)
+  }
+
   @Test("setCookies(_:for:mainDocumentURL:) doesn't store a cookie that violates the conditions of its name's prefix")
   func prefixes() throws {
     let lines = [

@@ -111,12 +111,15 @@ import Testing
     #expect(make([.expires: text, .discard: "TRUE"])?.isSessionOnly == true)
     #expect(make([.expires: text, .discard: "FALSE"])?.isSessionOnly == false)
     #expect(make([.expires: text, .discard: true])?.isSessionOnly == true)
-    for age in ["60" as Any, 60] {
+    for age in ["60" as Any, 60, 60.0, NSNumber(value: 60)] {
       let seconds = try #require(make([.expires: text, .maximumAge: age])?.expiresDate?.timeIntervalSinceNow)
       #expect((1...60).contains(seconds))
     }
     #expect(make([.maximumAge: "0"])?.expiresDate == .distantPast)
-    #expect(make([.maximumAge: "inf"])?.isSessionOnly == true)
+    for age in ["inf" as Any, Double.infinity, Double.nan] {
+      #expect(make([.maximumAge: age])?.isSessionOnly == true)
+    }
+    for age in ["1e300" as Any, 1e300] { #expect(make([.maximumAge: age])?.expiresDate == .distantFuture) }
   }
 
   @Test("a cookie created with the property secure is Secure, unless the property's value is false")

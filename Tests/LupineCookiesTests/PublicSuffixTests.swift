@@ -17,6 +17,7 @@ import Testing
     公司.cn
     香港
     github.io\r
+    s3.amazonaws.com
     """
 
   @Test(
@@ -38,6 +39,7 @@ import Testing
     arguments: [
       ("example.com", "example.com"), ("a.b.example.com", "example.com"), ("b.example.co.uk", "example.co.uk"),
       ("a.b.github.io", "b.github.io"), ("a.b.c.ck", "b.c.ck"), ("a.www.ck", "www.ck"), ("x.unlisted", "x.unlisted"),
+      ("a.x.s3.amazonaws.com", "x.s3.amazonaws.com"), ("s3.amazonaws.com", nil), ("a.amazonaws.com", "amazonaws.com"),
       ("a.example.com.", "example.com."), ("com", nil), ("co.uk", nil), ("github.io", nil), ("localhost", nil),
       ("127.0.0.1", nil), ("::1", nil), ("/run/a.sock", nil), ("", nil), ("a..com", nil),
     ])

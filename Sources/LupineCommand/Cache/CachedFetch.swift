@@ -87,9 +87,13 @@ final class CachedFetch: ResponseSink {
       state.handle = handle
       return state.isBroken
     }
-    if isBroken { handle.cancel() }
+    if isBroken || fetch.isRefused { handle.cancel() }
     return handle
   }
+
+  /// Cancels the request if the fetch has refused its response. The fetch knows only the handle of the first request, and this may
+  /// be a second one.
+  private func cancelIfRefused() { if fetch.isRefused { state.withLock { $0.handle }?.cancel() } }
 
   // MARK: ResponseSink
 
@@ -115,6 +119,7 @@ final class CachedFetch: ResponseSink {
       cache.apply(updates, to: records)
       cache.invalidate(after: head, to: cached)
       let disposition = fetch.receive(head: head)
+      cancelIfRefused()
       if case .deliver = disposition { store(head, times) }
       return disposition
     }
@@ -130,11 +135,14 @@ final class CachedFetch: ResponseSink {
     case .refuse(let reason):
       report(CacheReport.notStored(reason))
       if decision.outdatesStored(status: head.status) {
-        cache.store.removeAll(for: cached.uri.cacheKey.text) { $0.isOutdated(byResponse: head.fields, to: cached) }
+        cache.store.removeAll(for: cached.uri.cacheKey.text) { $0.isOutdated(byResponseTo: cached) }
       }
     case .store(let response):
-      guard response.partition == .anonymous else { return report(CacheReport.personal) }
       let whole = response.withAnnouncedBody
+      guard response.partition == .anonymous else {
+        report(CacheReport.personal)
+        return cache.store.removeAll(for: cached.uri.cacheKey.text) { $0.isOutdated(by: whole, to: cached) }
+      }
       let combined = cache.store.record(
         of: whole, uri: cached.uri.cacheKey.text, bodyBytesMax: UInt64(clamping: CommandCache.capacity))
       begin(combined, or: whole)
@@ -201,6 +209,7 @@ final class CachedFetch: ResponseSink {
       }
     }
     fetch.receive(body: bytes)
+    cancelIfRefused()
   }
 
   func turnEnded(sentBodyByteCount: UInt64) { fetch.turnEnded(sentBodyByteCount: sentBodyByteCount) }
@@ -232,7 +241,7 @@ final class CachedFetch: ResponseSink {
       guard let record = state.record, isComplete else { return .none }
       let response = record.response
       guard let writer,
-        (try? record.finish(writer) { $0.isSuperseded(by: response, to: cached) }) != nil
+        (try? record.finish(writer) { isSuperseded($0, by: response) }) != nil
       else { return .failed(response) }
       return .stored
     }
@@ -242,9 +251,14 @@ final class CachedFetch: ResponseSink {
     case .failed(let response):
       // An older response must not be served after this one. Parts of the same version aren't older.
       cache.store.removeAll(for: cached.uri.cacheKey.text) {
-        $0.isSuperseded(by: response, to: cached) && !(response.isPartial && $0.isSameVersion(as: response))
+        isSuperseded($0, by: response) && !(response.isPartial && $0.isSameVersion(as: response))
       }
     }
+  }
+
+  /// Returns whether `response` replaces the stored response `old`, which isn't newer.
+  private func isSuperseded(_ old: StoredResponse, by response: StoredResponse) -> Bool {
+    old.isSuperseded(by: response, to: cached) && !old.isNewer(than: response, now: cache.now)
   }
 
   // MARK: Serving

@@ -129,22 +129,26 @@ extension CacheExchange {
     switch received {
     case nil: return .discard
     case (.passOn(let updates, let times), let network, let found)?:
-      stores.apply(updates, to: found, of: key)
+      let accepted = accept(head)
+      // A server that fails to prove that it knows the password changes no stored response.
+      if accepted.isTrusted { stores.apply(updates, to: found, of: key) }
       defer { if network.beginning != nil { passWithoutBeginning() } }
-      return pass(head, times, request, network.invalidationCount)
+      return pass(head, accepted, times, request, network.invalidationCount)
     case (.complete(let combination, _, let times), let network, _)?:
       // The stored response's cookies were set when it arrived.
       var fields = combination.response.fields
       fields.remove("Set-Cookie")
       for cookie in head.fields.all("Set-Cookie") { fields.append(name: "Set-Cookie", value: cookie) }
+      let whole = ResponseHead(status: combination.response.status, fields: fields, isContentDecoded: false)
       return pass(
-        ResponseHead(status: combination.response.status, fields: fields, isContentDecoded: false), times, request,
-        network.invalidationCount, completing: combination, after: network.beginning)
+        whole, accept(whole), times, request, network.invalidationCount, completing: combination,
+        after: network.beginning)
     case (.withhold(let updates, let confirmed), _, let found)?:
-      stores.apply(updates, to: found, of: key)
       // If the server fails to prove that it knows the password, the receiver gets the head instead, without the body.
       let isTrusted = receiver?.confirm(head) ?? true
-      if !isTrusted {
+      if isTrusted {
+        stores.apply(updates, to: found, of: key)
+      } else {
         state.withLock { $0.machine.passOn() }
         set(NetworkExchange.Passing(stored: nil, isDelivered: false))
       }
@@ -153,13 +157,20 @@ extension CacheExchange {
     }
   }
 
-  /// Passes the origin's response on to the receiver. `request` is the request as it counts for this response. If the response
-  /// completes a stored part, `beginning` is the stored body, which precedes the one that the origin sends.
+  /// The receiver's answer to the head of the origin's response.
+  private typealias Acceptance = (disposition: BodyDisposition, isTrusted: Bool)
+
+  private func accept(_ head: ResponseHead) -> Acceptance { receiver?.accept(head) ?? (.discard, true) }
+
+  /// Passes the origin's response, which the receiver has accepted, on to the receiver. `request` is the request as it counts for
+  /// this response. If the response completes a stored part, `beginning` is the stored body, which precedes the one that the origin
+  /// sends.
   private func pass(
-    _ head: ResponseHead, _ times: ExchangeTimes, _ request: CacheRequest, _ invalidationCount: UInt64,
-    completing combination: StoredResponse.Combination? = nil, after beginning: ServedBody? = nil
+    _ head: ResponseHead, _ accepted: Acceptance, _ times: ExchangeTimes, _ request: CacheRequest,
+    _ invalidationCount: UInt64, completing combination: StoredResponse.Combination? = nil,
+    after beginning: ServedBody? = nil
   ) -> BodyDisposition {
-    let (disposition, isTrusted) = receiver?.accept(head) ?? (.discard, true)
+    let (disposition, isTrusted) = accepted
     let isWanted = if case .deliver = disposition { true } else { false }
     var (response, prefix) = (StoredResponse?.none, Data())
     if case .data(let data)? = beginning?.body { prefix = data }

@@ -46,11 +46,12 @@ final class CacheStores: Sendable {
 
   /// The state of the folder that contains the files of stored responses.
   private enum Disk {
-    /// The folder hasn't been opened yet. It is opened when a file is first read or written, unless the capacity on disk is 0.
+    /// The folder hasn't been opened yet, or has been deleted. It is opened when a file is next read or written, unless the capacity
+    /// on disk is 0.
     case closed
     case open(DiskStore)
     /// The folder can't be created or read, so responses are stored in memory only. The folder is tried again at this time, in
-    /// seconds since 1970.
+    /// seconds since 1970, and its files are then deleted.
     case unusable(SystemError, retryTime: Int64)
   }
 
@@ -138,13 +139,16 @@ final class CacheStores: Sendable {
     switch current {
     case .open(let store): return store
     case .unusable(_, let retryTime) where !isDue(retryTime): return nil
-    case .closed, .unusable: return capacity > 0 ? openDisk(capacity) : nil
+    case .closed: return capacity > 0 ? openDisk(capacity) : nil
+    case .unusable: return capacity > 0 ? openDisk(capacity, afterFailure: true) : nil
     }
   }
 
-  private func openDisk(_ capacity: Int) -> DiskStore? {
+  private func openDisk(_ capacity: Int, afterFailure: Bool = false) -> DiskStore? {
     do throws(SystemError) {
       let store = try DiskStore(folder: folder(), capacity: capacity)
+      // While the folder was unusable, no response was removed from it, so that its files may be outdated.
+      if afterFailure { try store.removeAll() }
       diskState.withLock { $0.disk = .open(store) }
       return store
     } catch {
@@ -214,7 +218,8 @@ final class CacheStores: Sendable {
     var found = foundInMemory(key)
     disk?.forEachRecord(of: key.text) { record in
       let response = record.response
-      if !found.contains(where: { $0.response.isVersion(of: response) }) {
+      // The file is newer if another process has written it.
+      if !found.contains(where: { $0.response.isVersion(of: response) && !$0.response.isPreceded(by: response) }) {
         found.append(FoundResponse(response: response, body: .file(id: record.id, record)))
       }
     }
@@ -248,8 +253,7 @@ final class CacheStores: Sendable {
     guard let data = contents(of: file) else { return nil }
     let stored = file.response
     let cached = CachedURLResponse(response: HTTPURLResponse(url: url, stored), data: data)
-    memory.restore(
-      MemoryStore.Record(response: stored, content: cached), for: key, unless: { $0.isVersion(of: stored) })
+    memory.restore(MemoryStore.Record(response: stored, content: cached), for: key)
     return cached
   }
 
@@ -269,6 +273,18 @@ final class CacheStores: Sendable {
     }
   }
 
+  /// Returns whether `response` replaces the stored response `old`, which isn't newer.
+  private func isSuperseded(_ old: StoredResponse, by response: StoredResponse, to request: CacheRequest) -> Bool {
+    old.isSuperseded(by: response, to: request) && !old.isNewer(than: response, now: now)
+  }
+
+  /// Returns whether a newer response to the request than `response` is in memory.
+  func hasNewer(than response: StoredResponse, to request: CacheRequest) -> Bool {
+    foundInMemory(request.uri.cacheKey).contains { found in
+      found.response.isSuperseded(by: response, to: request) && found.response.isNewer(than: response, now: now)
+    }
+  }
+
   /// Stores a response in place of earlier responses to the same request. A response that belongs to only one session is stored in
   /// memory but not in a file.
   func store(_ content: CachedURLResponse, as response: StoredResponse, to request: CacheRequest) {
@@ -276,7 +292,7 @@ final class CacheStores: Sendable {
     let insert = {
       self.stored.add(1, ordering: .releasing)
       self.memory.insert(MemoryStore.Record(response: response, content: content), for: key) {
-        $0.isSuperseded(by: response, to: request)
+        self.isSuperseded($0, by: response, to: request)
       }
     }
     guard diskCapacity > 0, response.partition == .anonymous else { return insert() }
@@ -286,6 +302,8 @@ final class CacheStores: Sendable {
         do throws(DiskStoreError) {
           try self.write(content.data, response, to: request)
         } catch {
+          // The folder has been deleted. It is created again with the next use.
+          if error.isMissingFile { self.diskState.withLock { $0.disk = .closed } }
           // Writing may fail because the disk is full. The response is then stored only in memory.
           self.removeFiles(supersededBy: response, to: request)
         }
@@ -296,32 +314,34 @@ final class CacheStores: Sendable {
     }
   }
 
-  /// Removes the stored responses that `response` supersedes. Called if `response` itself won't be stored.
-  func removeSuperseded(by response: StoredResponse, to request: CacheRequest) {
-    let key = request.uri.cacheKey
-    let remove = { self.memory.update(key, where: { $0.isSuperseded(by: response, to: request) }, { _ in nil }) }
-    guard response.partition == .anonymous, diskCapacity > 0 else { return remove() }
-    // The files are removed after all earlier work on the queue, because an earlier response may not have been written yet.
-    change(remove) { self.removeFiles(supersededBy: response, to: request) }
+  /// Removes the stored responses that `response` has made outdated. Called if `response` itself won't be stored.
+  func removeOutdated(by response: StoredResponse, to request: CacheRequest) {
+    removeOutdated(for: request) { old in
+      old.isOutdated(by: response, to: request) && !old.isNewer(than: response, now: self.now)
+    }
   }
 
-  /// Removes the stored responses that a later response to `request`, with the fields `response`, has made outdated. Called if
-  /// HTTP's rules don't permit storing that response.
-  func removeOutdated(byResponse response: Fields, to request: CacheRequest) {
+  /// Removes the stored responses that a later response to `request` has made outdated. Called if HTTP's rules don't permit storing
+  /// that response.
+  func removeOutdated(byResponseTo request: CacheRequest) {
+    removeOutdated(for: request) { $0.isOutdated(byResponseTo: request) }
+  }
+
+  private func removeOutdated(
+    for request: CacheRequest, where isOutdated: @escaping @Sendable (StoredResponse) -> Bool
+  ) {
     let key = request.uri.cacheKey
-    let remove = {
-      self.memory.update(key, where: { $0.isOutdated(byResponse: response, to: request) }, { _ in nil })
-    }
-    guard diskCapacity > 0 else { return remove() }
-    change(remove) {
-      self.disk?.removeAll(for: key.text) { $0.isOutdated(byResponse: response, to: request) }
-    }
+    let remove = { self.memory.update(key, where: isOutdated, { _ in nil }) }
+    // The responses in files are anonymous, and an isolated request concerns none of them.
+    guard diskCapacity > 0, !request.isIsolated else { return remove() }
+    // The files are removed after all earlier work on the queue, because an earlier response may not have been written yet.
+    change(remove) { self.disk?.removeAll(for: key.text, where: isOutdated) }
   }
 
   /// Deletes the files of stored responses that `response` supersedes. Otherwise the cache would serve these files after `response`
   /// has been evicted from memory. Must be called on the files' queue.
   private func removeFiles(supersededBy response: StoredResponse, to request: CacheRequest) {
-    disk?.removeAll(for: request.uri.cacheKey.text) { $0.isSuperseded(by: response, to: request) }
+    disk?.removeAll(for: request.uri.cacheKey.text) { isSuperseded($0, by: response, to: request) }
   }
 
   /// Records that a response of `byteCount` bytes is about to be written. Returns false, without recording it, if too many bytes
@@ -366,7 +386,7 @@ final class CacheStores: Sendable {
       try writer.append(part.span)
       rest = rest.dropFirst(part.count)
     }
-    try record.finish(writer) { $0.isSuperseded(by: record.response, to: request) }
+    try record.finish(writer) { isSuperseded($0, by: record.response, to: request) }
   }
 
   /// Updates the metadata of stored responses, for example after a 304 response. The index of each update refers to `found`, the
@@ -384,22 +404,18 @@ final class CacheStores: Sendable {
     guard diskCapacity > 0 else { return update() }
     change(update) {
       guard let disk = self.disk else { return }
-      for (old, new, change) in changes {
+      for (old, new, change) in changes where new != old {
+        guard let new, new.partition == .anonymous else {
+          disk.removeAll(for: key.text) { $0 == old }
+          continue
+        }
         var ids: [UInt64] = []
         disk.forEachRecord(of: key.text) { if $0.response == old { ids.append($0.id) } }
-        for id in ids {
-          guard let new, new.partition == .anonymous else {
-            disk.remove(id)
-            continue
-          }
-          do throws(DiskStoreError) {
-            try disk.replace(id, with: new, newID: .random(in: .min ... .max))
-          } catch {
-            // The change can't be written, for example because the disk is full. A validated response then keeps its old metadata
-            // and will be validated again. An invalidated response is removed.
-            if change == .invalidate { disk.remove(id) }
-          }
-        }
+        // If the change can't be written, for example because the disk is full, a validated response keeps its old metadata and
+        // will be validated again.
+        for id in ids { try? disk.replace(id, with: new, newID: .random(in: .min ... .max)) }
+        // A response that can't be marked as invalidated is removed, also if its file can't be opened.
+        if change == .invalidate { disk.removeAll(for: key.text) { $0 == old } }
       }
     }
   }

@@ -90,13 +90,15 @@ final class MemoryStore: Sendable {
     }
   }
 
-  /// Stores a response that was read from the disk store. Does nothing while a change is in progress, or if `isPresent` returns
-  /// true for a stored response of the same URI.
-  func restore(_ record: Record, for key: CacheKey, unless isPresent: (StoredResponse) -> Bool) {
+  /// Stores a response that was read from the disk store, in place of its older versions. Does nothing while a change is in
+  /// progress, or if the same version or a newer one is stored.
+  func restore(_ record: Record, for key: CacheKey) {
     state.withLock { state in
+      let versions = state.index.records(for: key).filter { $0.record.response.isVersion(of: record.response) }
       guard state.unfinishedChangeCount == 0,
-        !state.index.records(for: key).contains(where: { isPresent($0.record.response) })
+        versions.allSatisfy({ $0.record.response.isPreceded(by: record.response) })
       else { return }
+      for (id, _) in versions { state.index.remove(id) }
       state.insert(record, for: key)
     }
   }

@@ -68,7 +68,7 @@ final class PassedResponse: Sendable {
       state.body.append(copying: bytes, 0..<bytes.count)
       return true
     }
-    if !isShort { cache.removeSuperseded(by: response, to: request) }
+    if !isShort { cache.removeOutdated(by: response, to: request) }
     return isShort
   }
 

@@ -164,16 +164,16 @@ final class SessionCache: Sendable {
     if case .store(let response) = decision, isWanted, response.isWorthStoring {
       let isUseful = isDecidedLater && !response.isRedirect || response.isReusable(under: request.policy)
       if isUseful, head.fields.announcedByteCount <= byteCountMax { return response }
-      removeSuperseded(by: response, to: request)
+      removeOutdated(by: response, to: request)
     } else if decision.outdatesStored(status: head.status), stores.mayHaveResponses(of: request.uri.cacheKey) {
-      stores.removeOutdated(byResponse: head.fields, to: request)
+      stores.removeOutdated(byResponseTo: request)
     }
     return nil
   }
 
-  /// Removes the stored responses that `response` supersedes. Called if `response` itself won't be stored.
-  func removeSuperseded(by response: StoredResponse, to request: CacheRequest) {
-    if stores.mayHaveResponses(of: request.uri.cacheKey) { stores.removeSuperseded(by: response, to: request) }
+  /// Removes the stored responses that `response` has made outdated. Called if `response` itself won't be stored.
+  func removeOutdated(by response: StoredResponse, to request: CacheRequest) {
+    if stores.mayHaveResponses(of: request.uri.cacheKey) { stores.removeOutdated(by: response, to: request) }
   }
 
   /// Removes the stored responses that a response to an unsafe method invalidates (RFC 9111 §4.4), in all partitions. Responses to

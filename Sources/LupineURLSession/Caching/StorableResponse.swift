@@ -53,20 +53,14 @@ final class StorableResponse: Sendable {
   /// Removes the older response that this one would have replaced. Called if the program's decision prevents storing this one.
   private func refuse() {
     if isCollapsible { cache.note(request.uri.cacheKey, isShared: false) }
-    cache.stores.removeSuperseded(by: response, to: request)
+    cache.stores.removeOutdated(by: response, to: request)
   }
 
   /// Stores a response that the delegate has modified, unless RFC 9111 forbids storing the modified response.
   private func store(_ chosen: CachedURLResponse, _ changed: HTTPURLResponse, isDecided: Bool) {
-    let isDecoded = changed.isContentDecoded || changed.fields.contains("Content-Encoding")
-    var fields = changed.fields
-    if !isDecoded, fields.contains("Content-Length") {
-      fields.remove("Content-Length")
-      fields.append(name: "Content-Length", value: "\(chosen.data.count)")
-    }
+    let (fields, bodyForm) = changed.stored(with: chosen.data)
     let decision = StoreDecision(
-      request, status: changed.statusCode, fields: fields, times: response.times,
-      bodyForm: isDecoded ? .decoded : .received)
+      request, status: changed.statusCode, fields: fields, times: response.times, bodyForm: bodyForm)
     guard case .store(let stored) = decision else { return refuse() }
     let new = stored.withBody(byteCount: UInt64(chosen.data.count))
     let content = chosen.with(response: changed.url.map { HTTPURLResponse(url: $0, new) })
@@ -87,6 +81,8 @@ final class StorableResponse: Sendable {
     if isCollapsible {
       cache.note(request.uri.cacheKey, isShared: request.isServed(by: stored, now: cache.stores.now))
     }
+    // Another request was sent and answered while the body of this response, or the decision about it, took time.
+    if cache.stores.hasNewer(than: stored, to: request) { return }
     if stored.isPartial, stored.part == nil {
       // The body isn't as long as the Content-Range says, so it is unknown which bytes it contains.
       lead?.end(.failed)
@@ -96,7 +92,7 @@ final class StorableResponse: Sendable {
       // The unsafe request may have succeeded after the check, and before the response was in the store.
       if isInvalidated { cache.stores.removeAll(for: request.uri.cacheKey) }
     } else {
-      cache.stores.removeSuperseded(by: stored, to: request)
+      cache.stores.removeOutdated(by: stored, to: request)
     }
   }
 }
@@ -128,6 +124,18 @@ extension HTTPURLResponse {
   convenience init(url: URL, _ stored: StoredResponse) {
     self.init(
       url: url, statusCode: stored.status, fields: stored.fields, isContentDecoded: stored.bodyForm == .decoded)
+  }
+
+  /// Returns the fields and the form of the body with which a program's response with this body is stored. Programs get decoded
+  /// bodies, so the body counts as decoded if there is a Content-Encoding. Otherwise a Content-Length states the body's size, which
+  /// the program may have changed.
+  func stored(with body: Data) -> (fields: Fields, bodyForm: StoredResponse.BodyForm) {
+    guard !isContentDecoded, !fields.contains("Content-Encoding") else { return (fields, .decoded) }
+    guard fields.contains("Content-Length") else { return (fields, .received) }
+    var corrected = fields
+    corrected.remove("Content-Length")
+    corrected.append(name: "Content-Length", value: "\(body.count)")
+    return (corrected, .received)
   }
 }
 

@@ -153,7 +153,8 @@ open class URLCache: NSObject, @unchecked Sendable {
   /// Returns the cached response to a request, whether or not the response is fresh. Returns nil if none is cached.
   ///
   /// The response must have been stored for the same URL (ignoring the fragment), and for the same values of the request fields
-  /// that its `Vary` field names. Responses that a session has requested with credentials, or that set its cookies, aren't returned,
+  /// that its `Vary` field names. `Accept`, `Accept-Encoding`, `Accept-Language` and `User-Agent`, which sessions add, match any
+  /// value if `request` lacks them. Responses that a session has requested with credentials, or that set its cookies, aren't returned,
   /// because they belong to only one session. Nor are parts of a representation (206), and those that depend on a session's own trust in servers or its own route.
   open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
     guard let key = RequestKey(request) else { return nil }
@@ -177,6 +178,9 @@ open class URLCache: NSObject, @unchecked Sendable {
 
   /// Stores a response in place of an earlier response to the same request.
   ///
+  /// If the response's `Vary` names fields that sessions add, such as `Accept-Encoding`, and `request` lacks them, the response
+  /// answers requests with any value of these fields.
+  ///
   /// Only responses to `GET` requests without a body are stored, and only if the response's storage policy and RFC 9111 §3 permit
   /// it. For example, a response that is incomplete or has `no-store` isn't stored. A response to a request with credentials, or a
   /// response that sets cookies, is stored only in memory. The `userInfo` is also stored only in memory.
@@ -185,10 +189,10 @@ open class URLCache: NSObject, @unchecked Sendable {
       let response = cachedResponse.response as? HTTPURLResponse
     else { return }
     let now = stores.now
+    let (fields, bodyForm) = response.stored(with: cachedResponse.data)
     let decision = StoreDecision(
-      key.request, status: response.statusCode, fields: response.fields,
-      times: ExchangeTimes(request: now, response: now),
-      bodyForm: response.isContentDecoded ? .decoded : .received)
+      key.request, status: response.statusCode, fields: fields, times: ExchangeTimes(request: now, response: now),
+      bodyForm: bodyForm)
     guard case .store(let new) = decision else { return }
     stores.store(cachedResponse, as: new.withBody(byteCount: UInt64(cachedResponse.data.count)), to: key.request)
     stores.waitForFiles {}
@@ -238,7 +242,10 @@ private struct RequestKey {
     cacheKey = uri.cacheKey
     // What a program has stored for a request with credentials is returned only for the same credentials.
     let credentials = ["Authorization", "Cookie"].flatMap { name in request.fields.all(name).map { "\(name): \($0)" } }
-    self.request = CacheRequest(
+    var cached = CacheRequest(
       method: method, uri: uri, fields: request.fields, session: credentials.joined(separator: "\n"))
+    // The request doesn't say which session sends it, and so which fields are added.
+    cached.lacksSessionFields = true
+    self.request = cached
   }
 }

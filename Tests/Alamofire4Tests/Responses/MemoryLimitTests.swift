@@ -31,7 +31,7 @@ import Testing
       #expect(long.error?.localizedDescription.contains("limit of 100 bytes") == true)
     }
     let count = Shared(0)
-    // The closure must be set before the body arrives: the manager collects what arrives earlier.
+    // The closure must be set before the body arrives: the manager collects bytes that arrive earlier.
     manager.startRequestsImmediately = false
     let request = manager.request(server.url + "/long").stream { data in count.update { $0 += data.count } }
     request.resume()

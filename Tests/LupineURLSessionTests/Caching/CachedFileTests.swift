@@ -185,6 +185,26 @@ import Testing
     }
   }
 
+  @Test("a newer version that another process has written to a file is served instead of an older one in memory")
+  func newerFile() async throws {
+    try await withCache(disk: 1_000_000) { fixture async throws in
+      scriptNumbers(fixture)
+      #expect(try await fixture.load().text == "0")
+      fixture.cache.stores.waitForFiles {}
+      fixture.clock.advance(60)
+      let clock = fixture.clock
+      let other = URLCache(memoryCapacity: 0, diskCapacity: 1_000_000, folder: fixture.directory.path) { clock.now }
+      let process = fixture.sibling { $0.urlCache = other }
+      #expect(try await fixture.load(in: process).text == "1")
+      other.stores.waitForFiles {}
+      // Nothing is removed, but the cache looks which files there are.
+      fixture.cache.removeCachedResponses(since: .distantFuture)
+      for _ in 0..<2 { #expect(try await fixture.load().text == "1") }
+      let key = try URI(fixture.origin.url + "/a").cacheKey
+      #expect(fixture.script.count == 2 && fixture.cache.stores.foundInMemory(key).count == 1)
+    }
+  }
+
   @Test("the session deletes a stored response that can't be marked as invalidated")
   func failedInvalidation() async throws {
     try await withCache(memory: 0, disk: 1_000_000) { fixture async throws in
@@ -197,6 +217,25 @@ import Testing
       try await fixture.load("/a", [:], "HEAD")
       fixture.cache.stores.waitForFiles {}
       #expect(fixture.directory.records.isEmpty)
+    }
+  }
+
+  @Test("the session deletes a stored response that it must mark as invalidated but whose file it can't open")
+  func unopenedInvalidation() async throws {
+    try await withCache(memory: 0, disk: 1_000_000) { fixture async throws in
+      fixture.script.on("/a", "one", ["Cache-Control": "max-age=60", "ETag": "\"1\""])
+      try await fixture.load()
+      fixture.cache.stores.waitForFiles {}
+      let path = try #require(fixture.directory.records.first)
+      fixture.script.on("/a") { _, _ in
+        // Opening a FIFO fails.
+        guard unlink(path) == 0, mkfifo(path, 0o600) == 0 else { throw URLError(.cannotCreateFile) }
+        return Reply(fields: ["ETag": "\"2\""], .bytes(Array("one".utf8)))
+      }
+      fixture.clock.advance(60)
+      #expect(try await fixture.load("/a", [:], "HEAD").head.statusCode == 200)
+      fixture.cache.stores.waitForFiles {}
+      #expect(fixture.directory.records.isEmpty && fixture.cache.currentDiskUsage == 0)
     }
   }
 

@@ -8,14 +8,14 @@ import Testing
 @testable import LupineURLSession
 
 @Suite struct MemoryStoreTests {
-  /// Returns a record whose response depends on the request field X with this value.
-  private func record(_ value: String = "1", byteCount: UInt64 = 10, _ content: String = "") throws
-    -> MemoryStore.Record
-  {
+  /// Returns a record whose response depends on the request field X with this value, and was received at this time.
+  private func record(
+    _ value: String = "1", byteCount: UInt64 = 10, _ content: String = "", at time: Int64 = 0
+  ) throws -> MemoryStore.Record {
     let fields: Fields = ["Cache-Control": "max-age=60", "Vary": "X"]
     let request = CacheRequest(uri: try URI("http://origin.test/"), fields: ["X": value])
     let decision = StoreDecision(
-      request, status: 200, fields: fields, times: ExchangeTimes(request: 0, response: 0))
+      request, status: 200, fields: fields, times: ExchangeTimes(request: time, response: time))
     guard case .store(let response) = decision else { throw URLError(.unknown) }
     let url = try #require(URL(string: "http://origin.test/"))
     return MemoryStore.Record(
@@ -48,7 +48,7 @@ import Testing
     let store = MemoryStore(capacity: 1_000_000)
     let record = try record()
     func isRestored() -> Bool {
-      store.restore(record, for: "u") { _ in false }
+      store.restore(record, for: "u")
       return store.hasRecords(for: "u")
     }
     store.beginChange()
@@ -58,8 +58,17 @@ import Testing
     #expect(!isRestored())
     store.endChange()
     #expect(isRestored())
-    store.restore(record, for: "u") { _ in true }
-    #expect(contents(store, "u").count == 1)
+  }
+
+  @Test("a record read from disk replaces the older version in the memory cache, and no newer one")
+  func restoringVersions() throws {
+    let store = MemoryStore(capacity: 1_000_000)
+    for (content, time, expected) in [("a", 5, "a"), ("b", 5, "a"), ("c", 6, "c"), ("d", 4, "c")] {
+      store.restore(try record(content, at: Int64(time)), for: "u")
+      #expect(contents(store, "u") == [expected])
+    }
+    store.restore(try record("2", "e"), for: "u")
+    #expect(contents(store, "u") == ["c", "e"])
   }
 
   @Test("the cache's memory store counts the bytes of bodies and fields, and evicts responses that exceed its capacity")

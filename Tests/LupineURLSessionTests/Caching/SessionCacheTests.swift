@@ -111,6 +111,55 @@ import Testing
     }
   }
 
+  @Test(
+    "a program finds and replaces a response whose Vary names fields that sessions add to requests",
+    arguments: [0, 10_000_000])
+  func sessionFields(disk: Int) async throws {
+    try await withCache(memory: disk == 0 ? 1_000_000 : 0, disk: disk) { fixture async throws in
+      let vary = "Accept, Accept-Encoding, Accept-Language, User-Agent, X"
+      fixture.script.on("/a", "one", ["Cache-Control": "max-age=60", "Vary": vary])
+      try await fixture.load()
+      let (cache, request) = (fixture.cache, fixture.request())
+      let found = try #require(cache.cachedResponse(for: request))
+      #expect(found.data == Data("one".utf8))
+      let task = fixture.session.dataTask(with: request)
+      #expect(await firstValue { cache.getCachedResponse(for: task, completionHandler: $0) } != nil)
+      for own in [["Accept-Encoding": "identity"], ["X": "1"]] {
+        #expect(cache.cachedResponse(for: fixture.request("/a", own)) == nil)
+      }
+      let changed = CachedURLResponse(response: found.response, data: Data("two".utf8))
+      cache.storeCachedResponse(changed, for: request)
+      #expect(try await fixture.load().text == "two")
+      cache.removeAllCachedResponses()
+      cache.storeCachedResponse(changed, for: request)
+      #expect(try await fixture.load(policy: .returnCacheDataElseLoad).text == "two" && fixture.script.count == 1)
+      #expect(try await fixture.load("/a", ["X": "1"]).text == "one")
+    }
+  }
+
+  @Test(
+    "what a program stores with a new head counts as decoded if it has a content coding, and its length is corrected",
+    arguments: [0, 10_000_000])
+  func storedByProgram(disk: Int) async throws {
+    try await withCache(memory: disk == 0 ? 1_000_000 : 0, disk: disk) { fixture async throws in
+      let url = try #require(fixture.request().url)
+      func store(_ text: String, _ fields: [String: String]) throws {
+        let fields = ["Cache-Control": "max-age=60"].merging(fields) { $1 }
+        let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: fields)
+        let cached = CachedURLResponse(response: try #require(head), data: Data(text.utf8))
+        fixture.cache.storeCachedResponse(cached, for: fixture.request())
+      }
+      try store("0123456789", ["Content-Length": "7", "Content-Encoding": "gzip"])
+      #expect(try await fixture.load().head.expectedContentLength == -1)
+      fixture.script.on("/a", "567")
+      // A range of the coded body can't be cut out of the decoded one.
+      #expect(try await fixture.load("/a", ["Range": "bytes=5-7"]).text == "567" && fixture.script.count == 1)
+      try store("0123456789", ["Content-Length": "7"])
+      #expect(try await fixture.load().head.expectedContentLength == 10)
+      #expect(try await fixture.load("/a", ["Range": "bytes=5-6"]).text == "56" && fixture.script.count == 1)
+    }
+  }
+
   @Test("the session follows a stored redirect without a request to its origin")
   func redirect() async throws {
     try await withCache { fixture async throws in

@@ -203,6 +203,60 @@ import Testing
     }
   }
 
+  @Test(
+    "a HEAD or 304 that the caller gets changes no stored response if the server fails to prove that it knows the password",
+    arguments: ["HEAD", "GET"])
+  func forgedUpdate(method: String) async throws {
+    try await withCache { fixture async throws in
+      fixture.script.on("/a") { request, _ in
+        guard request.fields.first("Authorization")?.hasPrefix("Digest ") == true else {
+          return Reply(status: 401, fields: ["WWW-Authenticate": "Digest realm=r, nonce=n, qop=auth"])
+        }
+        guard request.method == "HEAD" || request.fields.first("If-None-Match") == "\"own\"" else {
+          let text = request.fields.contains("If-None-Match") ? "validated" : "stored"
+          return Reply(fields: ["Cache-Control": "max-age=60", "ETag": "\"v\""], .bytes(Array(text.utf8)))
+        }
+        let fields: Fields = [
+          "Cache-Control": "max-age=600", "ETag": "\"v\"", "Authentication-Info": "rspauth=\"0\"",
+        ]
+        return Reply(status: request.method == "HEAD" ? 200 : 304, fields: fields)
+      }
+      let text = try #require(fixture.request("/a").url?.absoluteString)
+      let request = URLRequest(url: try #require(URL(string: text.replacingOccurrences(of: "//", with: "//u:p@"))))
+      #expect(try await fixture.session.data(for: request).0 == Data("stored".utf8))
+      fixture.clock.advance(61)
+      var forged = request
+      forged.httpMethod = method
+      if method == "GET" { forged.setValue("\"own\"", forHTTPHeaderField: "If-None-Match") }
+      let error = await #expect(throws: URLError.self) { try await fixture.session.data(for: forged) }
+      #expect(error?.code == .badServerResponse)
+      #expect(try await fixture.session.data(for: request).0 == Data("validated".utf8))
+    }
+  }
+
+  @Test(
+    "a newer response for one session that isn't stored removes the older one for all sessions, unless it is isolated",
+    arguments: [0, 1_000_000])
+  func newerPersonalResponse(disk: Int) async throws {
+    try await withCache(memory: disk == 0 ? 1_000_000 : 0, disk: disk) { fixture async throws in
+      let newer: [String: Fields] = ["/a": ["Cache-Control": "no-store"], "/b": ["Set-Cookie": "a=b"]]
+      for (path, fields) in newer {
+        fixture.script.on(path) { _, number in
+          Reply(fields: number == 0 ? ["Cache-Control": "max-age=60"] : fields, .bytes(Array("\(number)".utf8)))
+        }
+      }
+      let isolated = fixture.sibling { $0.engine.addressPolicy = .only(["127.0.0.0/8"]) }
+      for path in newer.keys.sorted() {
+        #expect(try await fixture.load(path).text == "0")
+        #expect(try await fixture.load(path, in: isolated).text == "1")
+        #expect(try await fixture.load(path).text == "0")
+        let reloaded = try await fixture.load(path, ["Cookie": "c=d"], policy: .reloadIgnoringLocalCacheData)
+        #expect(reloaded.text == "2")
+        #expect(try await fixture.load(path).text == "3")
+      }
+    }
+  }
+
   @Test("a session with an address policy shares no cached responses with other sessions, in memory or on disk")
   func addressPolicy() async throws {
     try await withCache(disk: 1_000_000) { fixture async throws in

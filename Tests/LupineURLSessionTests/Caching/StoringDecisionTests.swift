@@ -71,6 +71,29 @@ import Testing
     }
   }
 
+  @Test("a response about which the delegate decides late doesn't replace a newer one", arguments: [0, 10_000_000])
+  func lateDecision(disk: Int) async throws {
+    let gate = Gate()
+    defer { gate.open() }
+    let decider = Decider { proposed in
+      gate.waitBlocking()
+      return proposed
+    }
+    try await withCache(memory: disk == 0 ? 1_000_000 : 0, disk: disk, delegate: decider) { fixture async throws in
+      fixture.script.on("/a") { _, number in
+        Reply(fields: ["Cache-Control": "max-age=60"], .bytes(Array("\(number)".utf8)))
+      }
+      fixture.session.dataTask(with: fixture.request()).resume()
+      #expect(await settles { decider.notes.all.contains("decide 0") })
+      fixture.clock.advance(1)
+      let other = fixture.sibling()
+      #expect(try await fixture.load(in: other).text == "1")
+      gate.open()
+      #expect(await settles { decider.notes.all.last == "end" })
+      #expect(try await fixture.load(in: other).text == "1" && fixture.script.count == 2)
+    }
+  }
+
   @Test("the cache stores a redirect without asking the delegate")
   func redirects() async throws {
     let decider = Decider { _ in nil }

@@ -221,6 +221,34 @@ import Testing
     #expect(warnings.withLock { $0.map(\.localizedDescription) } == [error.localizedDescription])
   }
 
+  @Test("what is removed while a URLCache can't use its directory isn't served from a file later")
+  func removalDuringFailure() throws {
+    try cache().storeCachedResponse(response("1"), for: request())
+    try #require(directory.records.count == 1 && chmod(directory.path, 0o777) == 0)
+    let later = cache()
+    #expect(later.diskFailure != nil)
+    try later.removeCachedResponse(for: request())
+    try #require(chmod(directory.path, 0o700) == 0)
+    clock.advance(60)
+    #expect(later.diskFailure == nil)
+    #expect(try later.cachedResponse(for: request()) == nil)
+    #expect(directory.records.isEmpty)
+  }
+
+  @Test("a URLCache whose directory is deleted creates the directory again")
+  func deletedDirectory() throws {
+    let cache = cache()
+    try cache.storeCachedResponse(response("1"), for: request("/1"))
+    try #require(directory.records.count == 1)
+    try FileManager.default.removeItem(atPath: directory.path)
+    // This response can't be written, so that the deletion is noticed.
+    try cache.storeCachedResponse(response("2"), for: request("/2"))
+    #expect(try text(cache.cachedResponse(for: request("/2"))) == "2")
+    try cache.storeCachedResponse(response("3"), for: request("/3"))
+    #expect(directory.records.count == 1 && cache.diskFailure == nil)
+    #expect(try text(self.cache().cachedResponse(for: request("/3"))) == "3")
+  }
+
   @Test("a URLCache warns about a folder that others can change with a remedy, and not about one that it doesn't need")
   func foreignDirectory() throws {
     let directory = CacheDirectory()
