@@ -127,6 +127,8 @@
       let scenario: Int
       /// The number of arrivals before.
       let number: Int
+      /// The number of arrivals of the scenario before.
+      let numberInScenario: Int
       let due: Instant
       /// When the generator passed it to the engine or to the scenario's code.
       let time: Instant
@@ -152,7 +154,7 @@
       let scenario = test.scenarios[request.scenario]
       guard let setting = scenario.streamSetting else {
         if request.isLate, request.isMeasured { state.withLock { $0.lateInFlight[request.number] = request } }
-        return scenario.start(request.number) { self.finish(request, $0, $1) }
+        return scenario.start(request.numberInScenario) { self.finish(request, $0, $1) }
       }
       let stream = LoadStream(
         setting,
@@ -172,7 +174,7 @@
         state.streams[request.number] = stream
         if let hold = setting.hold { state.streamTasks.set(.end(request.number), to: request.time + hold) }
       }
-      stream.start(request.number)
+      stream.start(request.numberInScenario)
     }
 
     private func finish(
@@ -342,9 +344,11 @@
       }
       inFlight += 1
       defer { arrivals += 1 }
+      let (scenario, numberInScenario) = rotation.next()
       return .send(
         LoadRun.SentRequest(
-          scenario: rotation.next(), number: arrivals, due: due, time: now, isMeasured: isMeasured))
+          scenario: scenario, number: arrivals, numberInScenario: numberInScenario, due: due, time: now,
+          isMeasured: isMeasured))
     }
   }
 

@@ -49,7 +49,6 @@
       var statistics: LocustStatistics
       var measurements: Measurements
       var rotation: ScenarioRotation
-      var arrivals = 0
       var inFlight = 0
       var rate = 0.0
       var nextDue = Instant.now
@@ -204,8 +203,8 @@
       let due = nextDue
       nextDue = due + .seconds(1 / rate)
       inFlight += 1
-      defer { arrivals += 1 }
-      return (rotation.next(), arrivals, due)
+      let (scenario, number) = rotation.next()
+      return (scenario, number, due)
     }
 
     /// Changes the rate. The next request is due at once if none was due before.

@@ -124,6 +124,26 @@
       #expect(run.output.contains("\"name\":\"missing\",\"completed\":10,\"errors\":10"), "\(run.output)")
     }
 
+    @Test("each request of a file is sent with each row of the feed, in turn")
+    func rowsInTurn() async throws {
+      let (targets, folder) = (Recorder<String>(), try Folder())
+      let server = try OriginServer { peer in
+        while let request = try peer.readHead() {
+          targets.record(request.target)
+          try peer.respond()
+        }
+      }
+      defer { server.stop() }
+      let requests = try folder.write(
+        "requests", "{\"url\": \"\(server.url)/a/{{id}}\"}\n{\"url\": \"\(server.url)/b/{{id}}\"}\n")
+      let run = try await lupine([
+        "bench", "--from", requests, "--feed", try folder.write("feed", "id\n1\n2\n"), "--in-flight", "1",
+        "--requests", "4", "--quiet",
+      ])
+      #expect(run.status == 0, "\(run.errors)")
+      #expect(await targets.first(4) == ["/a/1", "/b/1", "/a/2", "/b/2"])
+    }
+
     @Test(
       "each request opens a connection with --fresh, and none without; an open loop opens connections before the first request"
     )
