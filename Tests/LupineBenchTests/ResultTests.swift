@@ -146,6 +146,36 @@
       #expect(report.completedCount == 100)
     }
 
+    @Test("requests that end after the load's time don't count in the rate, and the load lasts as long as planned")
+    func rate() async throws {
+      let report = try await run(LoadPlan(rate: 10, for: .seconds(1))) { _ in true }
+      #expect(report.completedCount == 10 && report.rate == 0)
+      #expect(report.duration == .seconds(1))
+    }
+
+    @Test("if the number of requests ends the load, the rate is that of all requests until the last one has ended")
+    func rateOfNumber() async throws {
+      var plan = LoadPlan(.closed(inFlight: 2, .seconds(600)))
+      plan.requestsMax = 2
+      let report = try await run(plan) { $0 == 1 }
+      #expect(report.completedCount == 2 && report.rate > 0 && report.rate <= 2)
+    }
+
+    /// Runs a load test of requests that end at once, or after the first second if `waits` is true for their numbers.
+    private func run(_ plan: LoadPlan, waits: @escaping @Sendable (Int) -> Bool) async throws -> LoadReport {
+      let gate = Gate()
+      var test = LoadTest(
+        plan,
+        [
+          Scenario("waits") { number in
+            if waits(number) { await gate.wait() }
+            return Scenario.Outcome()
+          }
+        ])
+      test.onSecond = { _ in gate.open() }
+      return try await test.run()
+    }
+
     @Test("requests that wait for a busy loop of the engine are late, and make the test invalid")
     func busyLoop() async throws {
       let server = try OriginServer { peer in

@@ -19,6 +19,12 @@
       var measuredFrom = Instant(nanoseconds: 0)
       var end = Instant(nanoseconds: 0)
       var isStopped = false
+      /// Whether the number of requests has ended the load.
+      var hasSentAll = false
+      /// The number of measured requests that have ended before the end of the load.
+      var endedInTime = 0
+      /// When the last measured request has ended.
+      var lastEnd = Instant(nanoseconds: 0)
       /// Whether the report has been made, so that later results are ignored.
       var isOver = false
       /// The streams in flight, by the numbers of their arrivals.
@@ -65,11 +71,15 @@
       state.withLock { state in
         state.measuredFrom = measuredFrom
         state.end = end
+        state.lastEnd = measuredFrom
       }
       var clock = SecondClock(from: measuredFrom, watching: test.watchedProcess)
       let startOfUse = ProcessUsage.ofGenerator(now: start)
       switch test.plan.loop {
-      case .open(let stages, let spacing): send(ArrivalSchedule(stages, spacing: spacing), from: start, &clock)
+      case .open(let stages, let spacing):
+        send(ArrivalSchedule(stages, spacing: spacing), from: start, &clock)
+        // The time after the last request belongs to the load, too: ten requests at one per second take ten seconds, not nine.
+        wait(until: end, target: stages.last?.rate ?? 0, &clock) { $0.isStopped }
       case .closed(let count, _):
         for _ in 0..<count { launchNext(due: .now) }
         wait(until: end, &clock) { $0.isStopped }
@@ -78,7 +88,7 @@
       // If the number of requests ended the load, the last streams may be held until its planned end.
       let lastEnd = streamPause == nil ? sentAll : max(sentAll, state.withLock { $0.end })
       wait(until: lastEnd + test.plan.drainLimit, &clock) { $0.inFlight == 0 }
-      return report(start, endOfLoad: min(sentAll, max(end, start)), startOfUse, &clock)
+      return report(sentAll, startOfUse, &clock)
     }
 
     private func send(_ schedule: ArrivalSchedule, from start: Instant, _ clock: inout SecondClock) {
@@ -96,10 +106,12 @@
       }
     }
 
-    private func wait(until limit: Instant, _ clock: inout SecondClock, for isDone: (State) -> Bool) {
+    private func wait(
+      until limit: Instant, target: Double = 0, _ clock: inout SecondClock, for isDone: (State) -> Bool
+    ) {
       while !state.withLock({ isDone($0) }) {
         let now = Instant.now
-        if clock.isDue(now) { endSecond(now, target: 0, &clock) }
+        if clock.isDue(now) { endSecond(now, target: target, &clock) }
         runStreamTasks(now)
         if now >= limit { return }
         // The results come from other threads, which shouldn't have to wake this one for each of them.
@@ -185,6 +197,7 @@
         state.inFlight -= 1
         guard request.isMeasured else { return }
         if request.isLate { state.lateInFlight[request.number] = nil }
+        state.noteEnd(at: times.end)
         state.measurements.add(
           Sample(
             scenario: request.scenario, due: request.due, passed: request.time, times, isOpenLoop: test.plan.isOpen,
@@ -232,6 +245,7 @@
           state.measurements.noteLatency(
             request.scenario, due: request.due, sent: request.time, end: end.time, isAnswered: false)
         }
+        state.noteEnd(at: end.time)
         state.measurements.noteEnd(sample)
       }
       if case .closed = test.plan.loop { launchNext(due: .now) }
@@ -277,7 +291,7 @@
     }
 
     private func report(
-      _ start: Instant, endOfLoad: Instant, _ startOfUse: ProcessUsage?, _ clock: inout SecondClock
+      _ sentAll: Instant, _ startOfUse: ProcessUsage?, _ clock: inout SecondClock
     ) -> LoadReport {
       let now = Instant.now
       endSecond(now, target: state.withLock { $0.measurements.seconds.last?.target ?? 0 }, &clock)
@@ -285,12 +299,14 @@
       let (report, streams) = state.withLock { state -> (LoadReport, [LoadStream]) in
         state.isOver = true
         for request in state.lateInFlight.values { state.measurements.noteSent(due: request.due, sent: request.time) }
+        let endOfLoad = min(sentAll, state.end)
         let duration = endOfLoad - state.measuredFrom
         let open = state.measurements.streams
         let report = LoadReport(
           test.plan, scenarioNames: test.scenarios.map(\.name), state.measurements,
           unfinishedCount: state.inFlight - (open?.openCount ?? 0),
           connectionsOpenedInAdvance: test.connectionsOpenedInAdvance, duration: duration,
+          rate: state.rate(test.plan, endOfLoad: endOfLoad),
           streamDuration: open?.lastEvent.map { max($0 - state.measuredFrom, duration) } ?? duration,
           startTime: TimeOfDay.seconds - (now - state.measuredFrom).seconds, use: use,
           streamFormats: test.scenarios.compactMap { $0.streamSetting?.format })
@@ -303,6 +319,21 @@
   }
 
   extension LoadRun.State {
+    /// Notes when a measured request has ended.
+    fileprivate mutating func noteEnd(at time: Instant) {
+      lastEnd = max(lastEnd, time)
+      if time <= end { endedInTime += 1 }
+    }
+
+    /// Returns the completed requests per second. Those that end after the load's time don't count, because a server that is too slow
+    /// would otherwise seem to complete as many as it receives. If the number of requests ended the load, all of them count, and the
+    /// time ends with the last one, or in an open loop when the next one would have been due.
+    fileprivate func rate(_ plan: LoadPlan, endOfLoad: Instant) -> Double {
+      let last = plan.isOpen ? max(lastEnd, endOfLoad) : lastEnd
+      let seconds = ((hasSentAll ? last : endOfLoad) - measuredFrom).seconds
+      return seconds > 0 ? Double(hasSentAll ? measurements.all.completed : endedInTime) / seconds : 0
+    }
+
     /// Returns the streams that must be closed because the load is over. Returns them once.
     fileprivate mutating func takeStreamsToEnd(_ now: Instant) -> [LoadStream] {
       guard now >= end, !hasEndedStreams else { return [] }
@@ -333,7 +364,7 @@
       let isMeasured = due >= measuredFrom
       if isMeasured {
         if let max = plan.requestsMax, measurements.dueCount >= max {
-          isStopped = true
+          (isStopped, hasSentAll) = (true, true)
           return .end
         }
         measurements.noteDue()
