@@ -9,6 +9,8 @@
     fileprivate struct State {
       var measurements: Measurements
       var inFlight = 0
+      /// The number of requests in flight without those of the warm-up.
+      var measuredInFlight = 0
       /// The requests in flight that the generator passed late to the engine or to the scenario's code, by the numbers of their arrivals.
       /// If they don't end, they are late nevertheless.
       var lateInFlight: [Int: SentRequest] = [:]
@@ -196,6 +198,7 @@
         guard !state.isOver else { return }
         state.inFlight -= 1
         guard request.isMeasured else { return }
+        state.measuredInFlight -= 1
         if request.isLate { state.lateInFlight[request.number] = nil }
         state.noteEnd(at: times.end)
         state.measurements.add(
@@ -237,6 +240,7 @@
           state.measurements.end(ending, after: end.time - request.due, isMeasured: request.isMeasured)
         }
         guard request.isMeasured else { return }
+        state.measuredInFlight -= 1
         let sample = Sample(
           scenario: request.scenario, due: request.due, sent: request.time, end: end.time, result: end.result)
         // How late it was opened has been noted then. An arrival that failed before its first event has waited until then. A response
@@ -304,7 +308,7 @@
         let open = state.measurements.streams
         let report = LoadReport(
           test.plan, scenarioNames: test.scenarios.map(\.name), state.measurements,
-          unfinishedCount: state.inFlight - (open?.openCount ?? 0),
+          unfinishedCount: state.measuredInFlight - (open?.measuredOpenCount ?? 0),
           connectionsOpenedInAdvance: test.connectionsOpenedInAdvance, duration: duration,
           rate: state.rate(test.plan, endOfLoad: endOfLoad),
           streamDuration: open?.lastEvent.map { max($0 - state.measuredFrom, duration) } ?? duration,
@@ -374,6 +378,7 @@
         return .skip
       }
       inFlight += 1
+      if isMeasured { measuredInFlight += 1 }
       defer { arrivals += 1 }
       let (scenario, numberInScenario) = rotation.next()
       return .send(

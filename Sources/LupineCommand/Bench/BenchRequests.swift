@@ -81,14 +81,23 @@
       "host", "content-length", "connection", "transfer-encoding", "accept-encoding", "keep-alive", "upgrade",
     ]
 
+    /// The content of the files of requests, which may be standard input and are therefore read once.
+    struct Inputs {
+      fileprivate var templates: [RequestTemplate] = []
+      fileprivate let rows: [[String: String]]
+
+      init(_ options: BenchOptions) throws(CommandError) {
+        rows = try options.feedPath.map { path throws(CommandError) in try feed(path) } ?? []
+        if let path = options.requestsPath { templates += try lines(path) }
+        if let path = options.archivePath { templates += try archive(path) }
+      }
+    }
+
     /// Returns the scenarios of a test. The login is sent to the origin of the first request, and of a file only there.
     static func scenarios(
-      _ options: BenchOptions, _ base: EngineRequest, _ login: RunAuthentication, on engine: Engine
+      _ inputs: Inputs, _ options: BenchOptions, _ base: EngineRequest, _ login: RunAuthentication, on engine: Engine
     ) throws(CommandError) -> [Scenario] {
-      let rows = try options.feedPath.map { path throws(CommandError) in try feed(path) } ?? []
-      var templates: [RequestTemplate] = []
-      if let path = options.requestsPath { templates += try lines(path) }
-      if let path = options.archivePath { templates += try archive(path) }
+      let (templates, rows) = (inputs.templates, inputs.rows)
       if templates.isEmpty {
         let request = try prepared(base, login, options, engine)
         return [scenario(request.method, 1, options, engine) { _ in request }]

@@ -68,8 +68,10 @@
     /// The engine and the scenarios of a test, as the options describe them.
     private struct Setup {
       let title: String
-      private let engine: Engine
-      private let scenarios: [Scenario]
+      private let configuration: EngineConfiguration
+      private let makeScenarios: (Engine) throws(CommandError) -> [Scenario]
+      private var engine: Engine
+      private var scenarios: [Scenario]
       private let watchedProcess: Int32?
       /// The request whose origin gets connections before the test, or nil for none.
       private let prewarmed: EngineRequest?
@@ -108,16 +110,32 @@
         configuration.loopsPerOrigin = options.loopCount
         configuration.pool.allow(options.inFlight ?? options.inFlightMax, over: options.connectionsMax)
         configuration.pool.openingsPerIterationMax = Self.openingsPerIterationMax
+        self.configuration = configuration
+        engine = try Self.engine(configuration)
+        let (base, login) = (try EngineRequest(request, to: uri), try RunAuthentication(request, of: Upload()))
+        let inputs = try BenchRequests.Inputs(options)
+        makeScenarios = { engine throws(CommandError) in
+          try BenchRequests.scenarios(inputs, options, base, login, on: engine)
+        }
+        scenarios = try makeScenarios(engine)
+        let isOfFile = options.requestsPath != nil || options.archivePath != nil
+        prewarmed = isOfFile || options.opensConnections || options.streams != nil ? nil : base
+      }
+
+      private static func engine(_ configuration: EngineConfiguration) throws(CommandError) -> Engine {
         do {
-          engine = try Engine(configuration: configuration)
+          return try Engine(configuration: configuration)
         } catch {
           throw CommandError(
             .other, "the engine can't start (\(error)). Raise the descriptor and process limits (ulimit -n, -u).")
         }
-        let (base, login) = (try EngineRequest(request, to: uri), try RunAuthentication(request, of: Upload()))
-        scenarios = try BenchRequests.scenarios(options, base, login, on: engine)
-        let isOfFile = options.requestsPath != nil || options.archivePath != nil
-        prewarmed = isOfFile || options.opensConnections || options.streams != nil ? nil : base
+      }
+
+      /// Ends the requests that a test has left unfinished, and closes the connections, so that they don't affect the next test.
+      mutating func renewEngine() async throws(CommandError) {
+        await engine.shutdown(isGraceful: false)
+        engine = try Self.engine(configuration)
+        scenarios = try makeScenarios(engine)
       }
 
       /// Works for a Locust master until it sends `quit`.
@@ -175,7 +193,8 @@
       }
       let first = options.rate ?? 100
       guard first <= options.rateMax else { throw .benchUsage("--rate is above --up-to") }
-      let (setup, output) = (try Setup(options), Output(path: nil))
+      var setup = try Setup(options)
+      let output = Output(path: nil)
       var search = KneeSearch(from: first, upTo: options.rateMax)
       while let rate = search.next {
         var trial = options
@@ -185,6 +204,7 @@
         try output.write("\(rate.rounded()) per second: " + (violation ?? "met") + "\n")
         if report.invalidity != nil { return .generatorOverloaded }
         search.note(meetsObjectives: violation == nil)
+        if search.next != nil { try await setup.renewEngine() }
       }
       guard let knee = search.passed else {
         try output.write("no rate met the objectives\n")

@@ -340,6 +340,24 @@
       #expect(run.output.contains("echo since due") && run.output.contains(", 0 without an echo"), "\(run.output)")
     }
 
+    @Test("each trial of a search has its own connections, because requests of the trial before may be unfinished")
+    func search() async throws {
+      let events = Recorder<String>()
+      let server = try OriginServer { peer in
+        events.record("connection")
+        while try peer.readHead() != nil { try peer.respond() }
+      }
+      defer { server.stop() }
+      let run = try await lupine([
+        "bench", "search", "--fail-if", "errors>0", "--rate", "50", "--up-to", "100", "--requests", "1", server.url,
+      ])
+      events.record("end")
+      // On a busy machine, the request may be sent so late that a trial is invalid, which ends the search.
+      guard run.status != ExitCode.generatorOverloaded.rawValue else { return }
+      #expect(run.status == 0 && run.output.contains("50.0 per second: met\n100.0 per second: met\n"), "\(run)")
+      #expect(await events.first(2) == ["connection", "connection"])
+    }
+
     @Test("a condition that is met has its own exit status, and JUnit's report names it")
     func objectives() async throws {
       let server = try server()
