@@ -85,6 +85,39 @@
       return try #require(ReportFile(json: Array(json.utf8)))
     }
 
+    @Test("seconds in which the server stood still count for the rate, and those after the load don't")
+    func pause() throws {
+      func file(_ counts: [Int]) throws -> ReportFile {
+        let seconds = (counts + [0]).enumerated().map { index, count in
+          "{\"time\":\(index + 1),\"length\":1,\"completed\":\(count),\"rate\":\(count),\"p50\":\(count),\"p99\":\(count)}"
+        }
+        let json =
+          "{\"valid\":true,\"duration\":6,\"rate\":1,\"error_share\":0,\"seconds\":[\(seconds.joined(separator: ","))]}"
+        return try #require(ReportFile(json: Array(json.utf8)))
+      }
+      let rows = Comparison(
+        before: try file([10, 10, 10, 10, 10, 10]), after: try file([10, 10, 0, 0, 20, 20, 500])
+      ).rows
+      #expect(rows[0].before == 10 && rows[0].after == 10 && !rows[0].isBetter && !rows[0].isWorse)
+      #expect(rows[1].after == 112)
+    }
+
+    @Test("a comparison says that a test was invalid, and that the shares of errors differ")
+    func warnings() throws {
+      func file(_ isValid: Bool, _ errorShare: Double) throws -> ReportFile {
+        let json = "{\"valid\":\(isValid),\"rate\":1,\"error_share\":\(errorShare),\"seconds\":[]}"
+        return try #require(ReportFile(json: Array(json.utf8)))
+      }
+      #expect(!Comparison(before: try file(true, 0.5), after: try file(true, 0.5)).text.contains("Note"))
+      #expect(
+        Comparison(before: try file(true, 0), after: try file(false, 1)).text.hasSuffix(
+          """
+          Note: the second report is of an invalid test, whose latencies don't describe the server.
+          Note: 0.00 % of the requests failed before, and 100.00 % after.
+
+          """))
+    }
+
     @Test("the interval is Welch's: a known example of two samples")
     func welch() throws {
       // R: t.test(c(3, 4, 5, 6), c(7, 9, 8, 10)) gives the interval 1.75 to 6.25 for the difference of the means.
