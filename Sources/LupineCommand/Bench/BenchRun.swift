@@ -25,7 +25,7 @@
     private static func load(_ arguments: [String]) async throws(CommandError) -> ExitCode {
       let options = try BenchOptions(arguments)
       let setup = try Setup(options)
-      let log = options.paths[.hlog].map { Output(path: $0) }
+      let log = try options.paths[.hlog].map { path throws(CommandError) in try BenchLog(path) }
       if let (host, port) = options.locustMaster {
         try await setup.work(for: host, port, ratePerUser: options.rate ?? 1, log)
         return .success
@@ -33,16 +33,16 @@
       let display = options.isQuiet ? nil : BenchDisplay()
       let report = try await setup.run(options.plan) { progress in
         display?.show(progress)
-        try? log?.write(progress.histogramLogLine)
+        log?.write(progress.histogramLogLine)
       } begin: { header in
-        try? log?.write(header)
+        log?.write(header)
       }
       display?.end()
-      try log?.close()
       try Output(path: nil).write(report.text)
       for (name, path) in options.paths where name != .hlog { try write(report, as: name, to: path, options, setup) }
       let violations = options.objectives.compactMap { $0.violation(in: report) }
       for violation in violations { try Output(path: nil).write("FAILED: \(violation)\n") }
+      try log?.close()
       // The figures of an invalid test don't describe the server, so its conditions may have been met without the server's fault.
       if report.invalidity != nil { return .generatorOverloaded }
       return violations.isEmpty ? .success : .objectiveMissed
@@ -139,7 +139,7 @@
       }
 
       /// Works for a Locust master until it sends `quit`.
-      func work(for host: String, _ port: UInt16, ratePerUser: Double, _ log: Output?) async throws(CommandError) {
+      func work(for host: String, _ port: UInt16, ratePerUser: Double, _ log: BenchLog?) async throws(CommandError) {
         let worker: LocustWorker
         do {
           worker = try LocustWorker(masterHost: host, port: port, scenarios, ratePerUser: ratePerUser)
@@ -148,8 +148,8 @@
         }
         var run = worker
         run.onEvent = { StandardError.write("locust: \($0)\n".printableLines) }
-        try log?.write(LoadProgress.histogramLogHeader())
-        run.onSecond = { progress in try? log?.write(progress.histogramLogLine) }
+        log?.write(LoadProgress.histogramLogHeader())
+        run.onSecond = { progress in log?.write(progress.histogramLogLine) }
         do throws(SystemError) {
           try await run.run()
         } catch {
@@ -234,14 +234,15 @@
       guard !paths.isEmpty else { throw .benchUsage("merge takes files of --hlog") }
       var logs: [String] = []
       for path in paths { logs.append(String(decoding: try InputFile.contents(of: path), as: UTF8.self)) }
+      let merged: String
       do throws(HistogramLogError) {
-        let merged = try HistogramLogs.merge(logs)
-        try? Output(path: nil).write(merged)
-        return .success
+        merged = try HistogramLogs.merge(logs)
       } catch {
         throw CommandError(
           .unreadableInput, "line \(error.line) of \(paths[error.log]) isn't an interval of lupine bench --hlog")
       }
+      try Output(path: nil).write(merged)
+      return .success
     }
   }
 

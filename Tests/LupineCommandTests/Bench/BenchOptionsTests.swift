@@ -386,6 +386,23 @@
       #expect(merged.output.split(separator: "\n").count { $0.contains("HISTF") } == 2, "\(merged.output)")
       #expect(try await lupine(["bench", "compare", log, log]).status == ExitCode.unreadableInput.rawValue)
       #expect(try await lupine(["bench", "merge", report]).errors.contains("line 1 of \(report) isn't an interval"))
+      let full = try await shell("$lupine bench merge \(log) >/dev/full")
+      #expect(full.status == ExitCode.writeError.rawValue && full.errors.contains("standard output can't be written"))
+    }
+
+    @Test("a log that can't be created prevents the test, and one that can't be written is an error after the report")
+    func logs() async throws {
+      let server = try server()
+      defer { server.stop() }
+      let load = ["bench", "--in-flight", "1", "--requests", "1", "--quiet", server.url, "--hlog"]
+      let missing = try await lupine(load + ["/missing/log"])
+      #expect(missing.status == ExitCode.writeError.rawValue && missing.output.isEmpty, "\(missing)")
+      #expect(missing.errors.hasPrefix("lupine: /missing/log can't be written"), "\(missing)")
+      let full = try await lupine(load + ["/dev/full"])
+      #expect(full.status == ExitCode.writeError.rawValue && full.output.contains("completed   1,"), "\(full)")
+      let printed = try await lupine(load + ["-"])
+      #expect(printed.status == 0 && printed.output.hasPrefix("#[Histogram log format version 1.3]\n"), "\(printed)")
+      #expect(printed.output.contains("completed   1,"), "\(printed)")
     }
   }
 #endif
