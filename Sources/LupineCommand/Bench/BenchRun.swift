@@ -24,6 +24,7 @@
 
     private static func load(_ arguments: [String]) async throws(CommandError) -> ExitCode {
       let options = try BenchOptions(arguments)
+      try options.check(isSearch: false)
       let setup = try Setup(options)
       let log = try options.paths[.hlog].map { path throws(CommandError) in try BenchLog(path) }
       if let (host, port) = options.locustMaster {
@@ -187,6 +188,7 @@
 
     private static func search(_ arguments: [String]) async throws(CommandError) -> ExitCode {
       let options = try BenchOptions(arguments)
+      try options.check(isSearch: true)
       guard !options.objectives.isEmpty else { throw .benchUsage("search needs --fail-if CONDITION") }
       guard options.inFlight == nil, options.stages.isEmpty else {
         throw .benchUsage("search sets the rate itself; pass the first one with --rate")

@@ -57,9 +57,47 @@
         (["--ws", "--fresh"], "--ws always opens connections; remove --fresh"),
         (["-duration", "5s"], "-duration has one dash too few; write --duration"),
         (["-rate=5"], "-rate has one dash too few; write --rate"),
+        (["--stages", "1s:5", "--duration", "5s"], "--stages contains the times; leave out --duration"),
+        (["--in-flight", "5", "--poisson", "7"], "--in-flight is a closed loop; remove --poisson"),
+        (["--in-flight", "5", "--in-flight-max", "9"], "--in-flight is a closed loop; remove --in-flight-max"),
+        (["--feed", "f"], "--feed fills the requests of a file; add --from FILE"),
       ])
     func refused(arguments: [String], reason: String) {
       #expect(throws: CommandError(.usage, "\(reason): see lupine bench --help")) { try BenchOptions(arguments) }
+    }
+
+    @Test(
+      "a worker of Locust refuses the options that it would ignore",
+      arguments: [
+        ("stages", "1s:5"), ("in-flight", "5"), ("duration", "5s"), ("warm-up", "1s"), ("requests", "9"),
+        ("poisson", "7"), ("watch-pid", "1"), ("fail-if", "p99>1s"), ("json", "f"), ("csv", "f"), ("hgrm", "f"),
+        ("prometheus", "f"), ("otlp", "f"), ("junit", "f"), ("html", "f"),
+      ])
+    func refusedByWorker(name: String, value: String) throws {
+      let reason = "a Locust master controls the load and reports it; remove --\(name)"
+      #expect(throws: CommandError(.usage, "\(reason): see lupine bench --help")) {
+        try BenchOptions(["--locust-master", "h", "--\(name)", value])
+      }
+      #expect(try BenchOptions(["--locust-master", "h", "--rate", "5", "--hlog", "f"]).paths == [.hlog: "f"])
+    }
+
+    @Test("only a search has a highest rate, and it writes no report")
+    func searchOptions() throws {
+      let limited = try BenchOptions(["--up-to", "5"])
+      try limited.check(isSearch: true)
+      #expect(
+        throws: CommandError(
+          .usage,
+          "--up-to limits lupine bench search; write search before the options, or remove it: see lupine bench --help")
+      ) { try limited.check(isSearch: false) }
+      for (name, value) in [("json", "f"), ("hlog", "f"), ("watch-pid", "1"), ("locust-master", "h")] {
+        let options = try BenchOptions(["--\(name)", value])
+        try options.check(isSearch: false)
+        #expect(
+          throws: CommandError(
+            .usage, "search finds a rate, and writes no report; remove --\(name): see lupine bench --help")
+        ) { try options.check(isSearch: true) }
+      }
     }
 
     @Test("the options of streams name the format, and the request asks for it")
