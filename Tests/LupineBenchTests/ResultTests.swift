@@ -3,6 +3,7 @@
 #if Bench
   import LupineEngine
   import LupineOrigin
+  import LupineTestSupport
   import Testing
 
   @testable import LupineBench
@@ -206,6 +207,28 @@
         ])
       test.onSecond = { _ in gate.open() }
       return try await test.run()
+    }
+
+    @Test(
+      "a cancelled test reports what it has sent, without waiting for the next request or for all responses",
+      .timeLimit(.minutes(10)),
+      arguments: [LoadPlan(.closed(inFlight: 1, .seconds(3_600))), LoadPlan(rate: 0.001, for: .seconds(3_600))])
+    func cancelled(plan: LoadPlan) async throws {
+      let (gate, started) = (Gate(), Recorder<Int>())
+      defer { gate.open() }
+      var plan = plan
+      plan.drainLimit = .seconds(3_600)
+      let scenario = Scenario("waits") { number in
+        started.record(number)
+        await gate.wait()
+        return Scenario.Outcome()
+      }
+      let test = LoadTest(plan, [scenario])
+      let run = Task { try await test.run() }
+      #expect(await started.next() == 0)
+      run.cancel()
+      let report = try await run.value
+      #expect(report.errors == ["unfinished": 1] && report.duration < .seconds(3_600))
     }
 
     @Test("requests that wait for a busy loop of the engine are late, and make the test invalid")

@@ -21,6 +21,8 @@
       var measuredFrom = Instant(nanoseconds: 0)
       var end = Instant(nanoseconds: 0)
       var isStopped = false
+      /// The time at which the wait for responses ends after a stop.
+      var drainEnd = LoadRun.never
       /// Whether the number of requests has ended the load.
       var hasSentAll = false
       /// The number of measured requests that have ended before the end of the load.
@@ -57,11 +59,16 @@
       streamPause = test.scenarios.compactMap { $0.streamSetting?.taskPauseMin }.min()
     }
 
-    /// Ends the load: no more requests are sent.
+    /// The longest wait for responses after `stop`: 1 s, because a user waits for the report.
+    private static let stoppedDrainLimit = Duration.seconds(1)
+
+    /// Ends the load: no more requests are sent, and responses are awaited only for a short time.
     func stop() {
       state.withLock { state in
+        let now = Instant.now
         state.isStopped = true
-        state.end = min(state.end, .now)
+        state.end = min(state.end, now)
+        state.drainEnd = min(state.drainEnd, now + Self.stoppedDrainLimit)
       }
     }
 
@@ -89,7 +96,7 @@
       let sentAll = Instant.now
       // If the number of requests ended the load, the last streams may be held until its planned end.
       let lastEnd = streamPause == nil ? sentAll : max(sentAll, state.withLock { $0.end })
-      wait(until: lastEnd + test.plan.drainLimit, &clock) { $0.inFlight == 0 }
+      wait(until: lastEnd + test.plan.drainLimit, &clock) { $0.inFlight == 0 || .now >= $0.drainEnd }
       return report(sentAll, startOfUse, &clock)
     }
 
@@ -102,7 +109,9 @@
           if clock.isDue(now) { endSecond(now, target: schedule.rate(at: now - start), &clock) }
           runStreamTasks(now)
           if now >= due { break }
-          Thread.sleep(until: min(max(due, now + Self.pauseMin), clock.next, nextStreamTask(now)))
+          if state.withLock({ $0.isStopped }) { return }
+          let wake = min(max(due, now + Self.pauseMin), now + Self.stopInterval)
+          Thread.sleep(until: min(wake, clock.next, nextStreamTask(now)))
         }
         guard launchNext(due: due) else { return }
       }
@@ -124,6 +133,8 @@
     /// The shortest pause of the sending thread: 50 µs, the system's default timer slack. Above 20,000 requests per second, it sends
     /// several requests together, because waking two threads for each request costs more than the request.
     private static let pauseMin = Duration.microseconds(50)
+    /// The interval at which the sending thread checks whether the load was stopped: 100 ms.
+    private static let stopInterval = Duration.milliseconds(100)
     private static let never = Instant(nanoseconds: .max)
     /// The interval at which the sending thread checks whether all results have arrived: 1 ms.
     private static let checkInterval = Duration.milliseconds(1)

@@ -28,15 +28,19 @@
       let setup = try Setup(options)
       let log = try options.paths[.hlog].map { path throws(CommandError) in try BenchLog(path) }
       if let (host, port) = options.locustMaster {
-        try await setup.work(for: host, port, ratePerUser: options.rate ?? 1, log)
-        return .success
+        let worker = try await Interruption.cancelling { () async throws(CommandError) in
+          try await setup.work(for: host, port, ratePerUser: options.rate ?? 1, log)
+        }
+        return worker.isInterrupted ? .interrupted : .success
       }
       let display = options.isQuiet ? nil : BenchDisplay()
-      let report = try await setup.run(options.plan) { progress in
-        display?.show(progress)
-        log?.write(progress.histogramLogLine)
-      } begin: { header in
-        log?.write(header)
+      let (report, isInterrupted) = try await Interruption.cancelling { () async throws(CommandError) in
+        try await setup.run(options.plan) { progress in
+          display?.show(progress)
+          log?.write(progress.histogramLogLine)
+        } begin: { header in
+          log?.write(header)
+        }
       }
       display?.end()
       try Output(path: nil).write(report.text)
@@ -44,6 +48,7 @@
       let violations = options.objectives.compactMap { $0.violation(in: report) }
       for violation in violations { try Output(path: nil).write("FAILED: \(violation)\n") }
       try log?.close()
+      if isInterrupted { return .interrupted }
       // The figures of an invalid test don't describe the server, so its conditions may have been met without the server's fault.
       if report.invalidity != nil { return .generatorOverloaded }
       return violations.isEmpty ? .success : .objectiveMissed
@@ -70,7 +75,7 @@
     private struct Setup {
       let title: String
       private let configuration: EngineConfiguration
-      private let makeScenarios: (Engine) throws(CommandError) -> [Scenario]
+      private let makeScenarios: @Sendable (Engine) throws(CommandError) -> [Scenario]
       private var engine: Engine
       private var scenarios: [Scenario]
       private let watchedProcess: Int32?

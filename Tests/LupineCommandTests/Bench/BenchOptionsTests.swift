@@ -2,6 +2,7 @@
 
 #if Bench
   import Foundation
+  import Glibc
   import LupineBench
   @testable import LupineCommand
   import LupineEngine
@@ -407,6 +408,26 @@
       #expect(run.status == ExitCode.objectiveMissed.rawValue, "\(run.errors)")
       #expect(run.output.contains("FAILED: errors>50%: it was 100.000 %\n"), "\(run.output)")
       #expect(run.output.contains("<failure message=\"errors&gt;50%: it was 100.000 %\"/>"), "\(run.output)")
+    }
+
+    @Test("an interrupted test prints its report, and has its own exit status")
+    func interrupted() async throws {
+      let (received, folder) = (Recorder<String>(), try Folder())
+      let server = try OriginServer { peer in
+        while let request = try peer.readHead() {
+          received.record(request.target)
+          try peer.respond()
+        }
+      }
+      defer { server.stop() }
+      let output = try folder.write("output", "")
+      let process = try ChildProcess(
+        [try commandPath(), "bench", "--rate", "100", "--duration", "1h", "--quiet", server.url], output: .file(output))
+      #expect(await received.next() == "/")
+      kill(process.processIdentifier, SIGINT)
+      #expect(await process.end() == ExitCode.interrupted.rawValue)
+      let text = try folder.read("output")
+      #expect(text.contains(/due +\d+ requests in \d/) && text.contains("statuses    200: "), "\(text)")
     }
 
     @Test("two reports are compared, logs are merged, and files of another kind are refused")
