@@ -130,6 +130,18 @@
     }
   }
 
+  extension BenchOptionsTests {
+    @Test("the requests of a file open WebSockets at ws and wss URLs, but only with --ws")
+    func webSocketURLs() throws {
+      let base = EngineRequest(uri: try URI("http://localhost/"))
+      for (url, expected) in [("ws://h/a", "http://h/a"), ("wss://h/a", "https://h/a"), ("http://h/a", "http://h/a")] {
+        let template = RequestTemplate(url: url)
+        #expect(try template.request(base, opensWebSocket: true).uri == URI(expected))
+      }
+      #expect(throws: CommandError.self) { try RequestTemplate(url: "ws://h/").request(base, opensWebSocket: false) }
+    }
+  }
+
   @Suite("Runs of lupine bench", .timeLimit(.minutes(10)))
   struct BenchRunTests {
     private func server() throws -> OriginServer {
