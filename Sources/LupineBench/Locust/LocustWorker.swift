@@ -150,7 +150,10 @@
 
     private func connect() {
       let connection = MasterConnection(identity: identity)
-      state.withLock { $0.connection = connection }
+      state.withLock { state in
+        state.connection = connection
+        state.dialog.connecting()
+      }
       connection.open(
         on: engine, to: worker.master,
         onReady: { self.perform(self.state.withLock { $0.dialog.connected(now: TimeOfDay.seconds) }) },
