@@ -236,6 +236,24 @@
       #expect(report.errors == ["unfinished": 1] && report.duration < .seconds(3_600))
     }
 
+    @Test("connections whose requests fail are counted as opened, and attempts to open one aren't")
+    func openedConnections() async throws {
+      let server = try OriginServer { peer in
+        _ = try peer.readHead()
+        peer.close()
+      }
+      defer { server.stop() }
+      let (engine, uri) = (try Engine(), try URI(server.url))
+      var plan = LoadPlan(.closed(inFlight: 1, .seconds(600)))
+      plan.requestsMax = 3
+      let test = LoadTest(plan, [Scenario("GET", on: engine) { _ in EngineRequest(uri: uri) }])
+      var report = try await test.run()
+      #expect(report.errors == ["connectionLost": 3] && report.openedConnectionCount == 3, "\(report.errors)")
+      server.stop()
+      report = try await test.run()
+      #expect(report.errors == ["connectionRefused": 3] && report.openedConnectionCount == 0, "\(report.errors)")
+    }
+
     @Test("requests that wait for a busy loop of the engine are late, and make the test invalid")
     func busyLoop() async throws {
       let server = try OriginServer { peer in

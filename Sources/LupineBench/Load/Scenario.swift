@@ -141,7 +141,7 @@
         done(
           .success(Scenario.Outcome(status: status ?? 0, receivedBytes: metrics.decodedBodyBytes, metrics: [metrics])),
           times)
-      case .failure(let error): done(.failure(Sample.Failure(error)), times)
+      case .failure(let error): done(.failure(Sample.Failure(error, metrics: [metrics])), times)
       }
     }
   }
