@@ -44,18 +44,17 @@
           name: name, color: Self.colors[color], points: rows.map { ($0.time.seconds, $0[keyPath: value].seconds) })
       }
       return Plot(
-        title: "Latency since due over time",
+        title: plan.isOpen ? "Latency since due over time" : "Latency over time",
         lines: [line("p50", 0, \.p50), line("p99", 1, \.p99), line("max", 2, \.max)],
         yScale: .logarithmic, xText: { "\($0.text(0)) s" }, yText: { Duration.seconds($0).text })
     }
 
     private var latencyQuantilePlot: Plot {
-      quantilePlot(
+      // In a closed loop, a request is due when it is sent.
+      let sinceDue = plan.isOpen ? [quantileLine("since due", Self.colors[1], measurements.all.sinceDue)] : []
+      return quantilePlot(
         "Latency by percentile",
-        [
-          quantileLine("since due", Self.colors[1], measurements.all.sinceDue),
-          quantileLine("since sent", Self.colors[0], measurements.all.sinceSent),
-        ]
+        sinceDue + [quantileLine("since sent", Self.colors[0], measurements.all.sinceSent)]
           + zip(
             streamHistograms.filter { $0.histogram.count > 0 }, [Self.colors[2], Self.colors[3], "#8a6d1f", "#666666"]
           )
