@@ -195,7 +195,7 @@ final class Fetch: ResponseSink {
     }
     if let socket {
       try output.open()
-      try socket.begin(head) { [weak self] in self?.state.withLock { $0.handle } }
+      try socket.begin(head, of: request.uri) { [weak self] in self?.state.withLock { $0.handle } }
       return .exchanging(socket)
     }
     if options.isEventStream {

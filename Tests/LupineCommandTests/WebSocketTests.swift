@@ -79,12 +79,26 @@ struct WebSocketTests {
         _ = try socket.next()
       }
     } _: { url in
-      for (path, status, text) in [("/404", 22, "404"), ("/lost", 56, "lost"), ("/", 1, "4000: over")] {
+      let refusal = "lupine: \(url)/404: the server answered the WebSocket handshake with status 404"
+      for (path, status, text) in [("/404", 22, refusal), ("/lost", 56, "lost"), ("/", 1, "4000: over")] {
         let folder = try Folder()
         let run = try await shell("mkfifo \(folder.path)/f; exec 3<>\(folder.path)/f; $lupine --ws \(url)\(path) <&3")
         #expect(run.status == status && run.errors.contains(text) && run.hasOneErrorLine, "\(run.errors)")
       }
     }
+  }
+
+  @Test("errors of --ws name the URL with the scheme ws or wss, as the user has written it")
+  func schemes() async throws {
+    for scheme in ["ws", "wss"] {
+      let run = try await lupine(["--ws", "\(scheme)://127.0.0.1:1/"])
+      #expect(run.status == 7 && run.errors.hasPrefix("lupine: \(scheme)://127.0.0.1:1: "), "\(run.errors)")
+    }
+    let origin = try OriginServer { peer in while try !peer.receive().isEmpty {} }
+    defer { origin.stop() }
+    let url = "ws" + origin.url.dropFirst(4)
+    let late = try await lupine(["--ws", "--max-time", "0.01", url])
+    #expect(late.status == 28 && late.errors.hasPrefix("lupine: \(url): "), "\(late.errors)")
   }
 
   @Test("--ws can't be combined with a body or another method, and a ws URL requires it")

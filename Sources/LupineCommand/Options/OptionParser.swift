@@ -68,6 +68,11 @@ enum OptionParser {
     return text
   }
 
+  /// Returns a text that begins with an http or https URL with the URL of the WebSocket instead, which the user has written.
+  static func webSocketForm(_ text: String) -> String {
+    text.hasPrefix("http://") || text.hasPrefix("https://") ? "ws" + text.dropFirst("http".count) : text
+  }
+
   // Whether the text begins with this scheme, but without two slashes. Otherwise the scheme would be read as a host's name, because
   // "host:/x" and "host:" have no scheme, but an empty port.
   private static func isIncomplete(_ scheme: String, in text: String) -> Bool {
