@@ -88,6 +88,20 @@ struct WebSocketTests {
     }
   }
 
+  @Test("if the output can't be written after the input's end, the command ends although the server sends more")
+  func closedOutput() async throws {
+    try await withSocketServer { peer in
+      guard let socket = try ServerSocket(peer), try socket.next()?.opcode == 8 else { return }
+      // More than the pipe and the client's window hold.
+      let message = ServerFrame.text(String(repeating: "x", count: 1_023))
+      for _ in 0..<2_048 { try socket.send(message) }
+    } _: { url in
+      let run = try await shell(
+        "{ timeout 120 $lupine --ws \(url) </dev/null; echo $? >&2; } | head -c 1")
+      #expect(run.output == "x" && run.errors == "23\n", "\(run.errors)")
+    }
+  }
+
   @Test("errors of --ws name the URL with the scheme ws or wss, as the user has written it")
   func schemes() async throws {
     for scheme in ["ws", "wss"] {

@@ -107,6 +107,8 @@ final class SocketRun: Sendable {
       } catch {
         failure.withLock { $0 = error }
         channel.close(WebSocketClose(.goingAway))
+        // If a Close frame was sent before, `close` does nothing. Without a receiver, the connection would then never end.
+        channel.discard()
         return
       }
       receiveNext()
