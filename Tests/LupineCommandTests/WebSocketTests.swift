@@ -102,6 +102,21 @@ struct WebSocketTests {
     }
   }
 
+  @Test("with -L, a redirect to a ws URL is followed")
+  func redirect() async throws {
+    try await withSocketServer { peer in
+      guard let request = try peer.readHead() else { return }
+      if request.path == "/old" {
+        let host = request.fields.first("Host") ?? ""
+        return try peer.respond(status: 302, fields: ["Location": "ws://\(host)/new", "Connection": "close"])
+      }
+      try ServerSocket(peer, answering: request).echo()
+    } _: { url in
+      let run = try await lupine(["--ws", "-L", "\(url)/old"], input: "line\n")
+      #expect(run.status == 0 && run.output == "line\n", "\(run.errors)")
+    }
+  }
+
   @Test("errors of --ws name the URL with the scheme ws or wss, as the user has written it")
   func schemes() async throws {
     for scheme in ["ws", "wss"] {
