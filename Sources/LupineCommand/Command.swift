@@ -61,7 +61,10 @@ enum Command {
       let proxy = engine.proxy(for: request)
       var unprepared = request
       socket?.prepare(&unprepared)
-      let sent = try authentication.prepare(unprepared, via: proxy)
+      var sent = try authentication.prepare(unprepared, via: proxy)
+      if options.isVerbose {
+        sent.onBegin = { StandardError.write(VerboseReport.connection($0, isVerified: !options.skipsVerification)) }
+      }
       let usableCache = cache.flatMap { CommandCache.isUsable(for: sent, options, engine) ? $0 : nil }
       if options.isVerbose, cache != nil, usableCache == nil {
         StandardError.write("* cache: \(CacheReport.unused)\n")
@@ -87,7 +90,8 @@ enum Command {
   }
 
   private static func report(_ outcome: Fetch.Outcome, of request: EngineRequest, _ options: Options) {
-    if options.isVerbose {
+    // The connection of a request that was sent has been shown before the response.
+    if options.isVerbose, outcome.metrics.requestStart == nil {
       StandardError.write(VerboseReport.connection(outcome.metrics, isVerified: !options.skipsVerification))
     }
     if options.showsTiming { StandardError.write(TimingTable.text(outcome.metrics, of: request)) }

@@ -19,6 +19,7 @@ extension CommandError {
     default:
       self.init(code, error.description + Self.remedy(error, code))
     }
+    if options.isWebSocket { message = message.map(OptionParser.webSocketForm) }
   }
 
   // The remedies in the engine's messages name its API. This function returns the command's options to add to the message.

@@ -32,6 +32,8 @@ enum ExitCode: CInt, CaseIterable {
   case serverAtFault = 100
   case objectiveMissed = 101
   case generatorOverloaded = 102
+  /// 128 plus the number of SIGINT, as shells show programs that the signal has ended.
+  case interrupted = 130
 
   /// The description of the exit status in the output of `--help`.
   var meaning: String {
@@ -65,6 +67,7 @@ enum ExitCode: CInt, CaseIterable {
     case .serverAtFault: "lupine fuzz found an invalid response, a hang, a reset or a desync"
     case .objectiveMissed: "lupine bench met a condition of --fail-if, or compare found a worse figure"
     case .generatorOverloaded: "lupine bench couldn't send in time, so its figures don't describe the server"
+    case .interrupted: "lupine bench was interrupted, such as by Ctrl-C; its report covers the time before"
     }
   }
 }

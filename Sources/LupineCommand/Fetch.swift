@@ -208,13 +208,13 @@ final class Fetch: ResponseSink {
     case .fail(let error): throw error
     }
     do throws(EngineError) {
-      if let next = try chain.next(after: head, to: request) { return .skipping(.redirect(next)) }
+      if let next = try chain.next(after: redirecting(head), to: request) { return .skipping(.redirect(next)) }
     } catch {
       throw CommandError(error, options)
     }
     if let socket {
       try output.open()
-      try socket.begin(head, over: transport)
+      try socket.begin(head, of: request.uri, over: transport)
       return .exchanging(socket)
     }
     if options.isEventStream {
@@ -232,6 +232,14 @@ final class Fetch: ResponseSink {
     try output.open()
     guard output.path != nil, Terminal.isThere else { return .writing(nil) }
     return .writing(ProgressBar(total: announcedLength(head), now: .now))
+  }
+
+  /// Returns the head with the http or https URL of a WebSocket in its Location, because a redirect may name a ws or wss URL.
+  private func redirecting(_ head: ResponseHead) -> ResponseHead {
+    guard socket != nil, let location = head.fields.first("Location") else { return head }
+    let target = OptionParser.httpForm(location)
+    guard target != location else { return head }
+    return ResponseHead(status: head.status, fields: ["Location": target], isContentDecoded: false)
   }
 
   // Returns the body's length that the response announces, or nil for a coded body, whose decoded length is only known at its end.

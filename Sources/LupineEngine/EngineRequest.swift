@@ -115,6 +115,12 @@ public struct EngineRequest: Sendable {
   /// Whether an HTTP proxy must open a tunnel to the origin even for http: it doesn't forward the bytes of a WebSocket (RFC 6455
   /// §4.1).
   package var needsTunnel: Bool { extras?.value.webSocket != nil }
+  /// A closure that the engine calls on the loop's thread each time it begins to send the request, with the measurements so far, which
+  /// contain the connection. Nil by default.
+  package var onBegin: (@Sendable (ExchangeMetrics) -> Void)? {
+    get { extras?.value.onBegin }
+    set { changeExtras(\.onBegin, to: newValue) }
+  }
   /// Bytes that the engine sends instead of the serialized request, on a dedicated connection. Nil for all requests except a
   /// `RawRequest`.
   var rawBytes: [UInt8]? {
@@ -195,11 +201,12 @@ extension EngineRequest {
       var streamSink: (any StreamSink)?
       var webSocket: WebSocketChannel?
       var urlTemplate: String?
+      var onBegin: (@Sendable (ExchangeMetrics) -> Void)?
 
       /// Whether all of these settings are nil.
       var isEmpty: Bool {
         connection == nil && identityChoice == nil && connectionDemand == nil && rawBytes == nil && streamSink == nil
-          && webSocket == nil && urlTemplate == nil
+          && webSocket == nil && urlTemplate == nil && onBegin == nil
       }
     }
 

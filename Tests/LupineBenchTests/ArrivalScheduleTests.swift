@@ -68,11 +68,19 @@
     @Test("scenarios get arrivals in the ratio of their weights, evenly interleaved")
     func weights() {
       var rotation = ScenarioRotation(weights: [3, 1])
-      #expect((0..<8).map { _ in rotation.next() } == [0, 0, 1, 0, 0, 0, 1, 0])
+      #expect((0..<8).map { _ in rotation.next().scenario } == [0, 0, 1, 0, 0, 0, 1, 0])
       rotation = ScenarioRotation(weights: [5, 3, 2])
       var counts = [0, 0, 0]
-      for _ in 0..<1_000 { counts[rotation.next()] += 1 }
+      for _ in 0..<1_000 { counts[rotation.next().scenario] += 1 }
       #expect(counts == [500, 300, 200])
+    }
+
+    @Test("each scenario counts its own arrivals, so that it uses all of its requests in turn")
+    func numbers() {
+      var rotation = ScenarioRotation(weights: [1, 1])
+      let turns = (0..<6).map { _ in rotation.next() }
+      #expect(turns.map(\.scenario) == [0, 1, 0, 1, 0, 1])
+      #expect(turns.map(\.number) == [0, 0, 1, 1, 2, 2])
     }
   }
 #endif

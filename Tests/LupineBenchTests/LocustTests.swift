@@ -113,6 +113,17 @@
       #expect(types(worker.receive("quit", .null, now: 16)) == ["users 0", "report", "end"])
     }
 
+    @Test("a worker reports nothing while its connection is being opened, so that no results are lost")
+    func reconnecting() {
+      var worker = LocustWorkerState(now: 0)
+      _ = worker.connected(now: 0)
+      _ = worker.receive("ack", .null, now: 1)
+      worker.connecting()
+      #expect(!worker.tick(now: 4, cores: 0, residentBytes: 0).contains(.report))
+      _ = worker.connected(now: 5)
+      #expect(worker.tick(now: 5, cores: 0, residentBytes: 0).contains(.report))
+    }
+
     @Test("a worker opens a new connection if the master is silent for a minute")
     func silence() {
       var worker = LocustWorkerState(now: 0)

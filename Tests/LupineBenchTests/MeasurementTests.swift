@@ -126,10 +126,10 @@
 
     private func report(
       _ measurements: Measurements, unfinished: Int = 0, duration: Duration = .seconds(3),
-      use: ProcessUsage.Share? = nil
+      use: ProcessUsage.Share? = nil, plan: LoadPlan = LoadPlan(rate: 10, for: .seconds(3))
     ) -> LoadReport {
       LoadReport(
-        LoadPlan(rate: 10, for: .seconds(3)), scenarioNames: ["a & b", "c"], measurements, unfinishedCount: unfinished,
+        plan, scenarioNames: ["a & b", "c"], measurements, unfinishedCount: unfinished,
         duration: duration, use: use)
     }
 
@@ -226,6 +226,13 @@
       #expect(html.contains("<polyline"))
       let first = html[..<(html.firstRange(of: "</svg>")?.lowerBound ?? html.endIndex)]
       #expect(first.matches(of: />(\d+) s</).map(\.output.1) == ["1", "2", "3"])
+    }
+
+    @Test("the latencies of a closed loop are drawn once, because its requests are due when they are sent")
+    func htmlOfClosedLoop() {
+      #expect(report(endedSeconds).html(title: "t").contains("since due"))
+      let closed = report(endedSeconds, plan: LoadPlan(.closed(inFlight: 1, .seconds(3)))).html(title: "t")
+      #expect(!closed.contains("since due") && closed.contains("&#9632; since sent"))
     }
 
     @Test("JUnit's XML has a test case for each objective, with the value that missed it")

@@ -36,8 +36,13 @@
       while search.next != nil { search.note(meetsObjectives: true) }
       #expect(search.passed == 1_000)
       search = KneeSearch(from: 10, upTo: 1_000)
-      while search.next != nil { search.note(meetsObjectives: false) }
-      #expect(search.passed == nil)
+      var trialCount = 0
+      while search.next != nil {
+        search.note(meetsObjectives: false)
+        trialCount += 1
+      }
+      // 10 per second and ten times the half.
+      #expect(search.passed == nil && trialCount == 11)
     }
   }
 
@@ -84,6 +89,39 @@
       }
       let json = "{\"valid\":true,\"rate\":1,\"error_share\":0,\"seconds\":[\(seconds.joined(separator: ","))]}"
       return try #require(ReportFile(json: Array(json.utf8)))
+    }
+
+    @Test("seconds in which the server stood still count for the rate, and those after the load don't")
+    func pause() throws {
+      func file(_ counts: [Int]) throws -> ReportFile {
+        let seconds = (counts + [0]).enumerated().map { index, count in
+          "{\"time\":\(index + 1),\"length\":1,\"completed\":\(count),\"rate\":\(count),\"p50\":\(count),\"p99\":\(count)}"
+        }
+        let json =
+          "{\"valid\":true,\"duration\":6,\"rate\":1,\"error_share\":0,\"seconds\":[\(seconds.joined(separator: ","))]}"
+        return try #require(ReportFile(json: Array(json.utf8)))
+      }
+      let rows = Comparison(
+        before: try file([10, 10, 10, 10, 10, 10]), after: try file([10, 10, 0, 0, 20, 20, 500])
+      ).rows
+      #expect(rows[0].before == 10 && rows[0].after == 10 && !rows[0].isBetter && !rows[0].isWorse)
+      #expect(rows[1].after == 112)
+    }
+
+    @Test("a comparison says that a test was invalid, and that the shares of errors differ")
+    func warnings() throws {
+      func file(_ isValid: Bool, _ errorShare: Double) throws -> ReportFile {
+        let json = "{\"valid\":\(isValid),\"rate\":1,\"error_share\":\(errorShare),\"seconds\":[]}"
+        return try #require(ReportFile(json: Array(json.utf8)))
+      }
+      #expect(!Comparison(before: try file(true, 0.5), after: try file(true, 0.5)).text.contains("Note"))
+      #expect(
+        Comparison(before: try file(true, 0), after: try file(false, 1)).text.hasSuffix(
+          """
+          Note: the second report is of an invalid test, whose latencies don't describe the server.
+          Note: 0.00 % of the requests failed before, and 100.00 % after.
+
+          """))
     }
 
     @Test("the interval is Welch's: a known example of two samples")
@@ -146,6 +184,76 @@
       #expect(report.completedCount == 100)
     }
 
+    @Test("requests that end after the load's time don't count in the rate, and the load lasts as long as planned")
+    func rate() async throws {
+      let report = try await run(LoadPlan(rate: 10, for: .seconds(1))) { _ in true }
+      #expect(report.completedCount == 10 && report.rate == 0)
+      #expect(report.duration == .seconds(1))
+    }
+
+    @Test("if the number of requests ends the load, the rate is that of all requests until the last one has ended")
+    func rateOfNumber() async throws {
+      var plan = LoadPlan(.closed(inFlight: 2, .seconds(600)))
+      plan.requestsMax = 2
+      let report = try await run(plan) { $0 == 1 }
+      #expect(report.completedCount == 2 && report.rate > 0 && report.rate <= 2)
+    }
+
+    /// Runs a load test of requests that end at once, or after the first second if `waits` is true for their numbers.
+    private func run(_ plan: LoadPlan, waits: @escaping @Sendable (Int) -> Bool) async throws -> LoadReport {
+      let gate = Gate()
+      var test = LoadTest(
+        plan,
+        [
+          Scenario("waits") { number in
+            if waits(number) { await gate.wait() }
+            return Scenario.Outcome()
+          }
+        ])
+      test.onSecond = { _ in gate.open() }
+      return try await test.run()
+    }
+
+    @Test(
+      "a cancelled test reports what it has sent, without waiting for the next request or for all responses",
+      .timeLimit(.minutes(10)),
+      arguments: [LoadPlan(.closed(inFlight: 1, .seconds(3_600))), LoadPlan(rate: 0.001, for: .seconds(3_600))])
+    func cancelled(plan: LoadPlan) async throws {
+      let (gate, started) = (Gate(), Recorder<Int>())
+      defer { gate.open() }
+      var plan = plan
+      plan.drainLimit = .seconds(3_600)
+      let scenario = Scenario("waits") { number in
+        started.record(number)
+        await gate.wait()
+        return Scenario.Outcome()
+      }
+      let test = LoadTest(plan, [scenario])
+      let run = Task { try await test.run() }
+      #expect(await started.next() == 0)
+      run.cancel()
+      let report = try await run.value
+      #expect(report.errors == ["unfinished": 1] && report.duration < .seconds(3_600))
+    }
+
+    @Test("connections whose requests fail are counted as opened, and attempts to open one aren't")
+    func openedConnections() async throws {
+      let server = try OriginServer { peer in
+        _ = try peer.readHead()
+        peer.close()
+      }
+      defer { server.stop() }
+      let (engine, uri) = (try Engine(), try URI(server.url))
+      var plan = LoadPlan(.closed(inFlight: 1, .seconds(600)))
+      plan.requestsMax = 3
+      let test = LoadTest(plan, [Scenario("GET", on: engine) { _ in EngineRequest(uri: uri) }])
+      var report = try await test.run()
+      #expect(report.errors == ["connectionLost": 3] && report.openedConnectionCount == 3, "\(report.errors)")
+      server.stop()
+      report = try await test.run()
+      #expect(report.errors == ["connectionRefused": 3] && report.openedConnectionCount == 0, "\(report.errors)")
+    }
+
     @Test("requests that wait for a busy loop of the engine are late, and make the test invalid")
     func busyLoop() async throws {
       let server = try OriginServer { peer in
@@ -169,22 +277,33 @@
 
     @Test("requests that are due while too many are in flight are counted as not sent, and the last ones as unfinished")
     func limits() async throws {
-      let gate = Recorder<CheckedContinuation<Void, Never>>()
+      let report = try await stalled(warmUp: .zero)
+      #expect(report.dueCount == 100)
+      #expect(report.unsentCount == 90)
+      #expect(report.errors == ["unfinished": 10])
+    }
+
+    @Test("requests of the warm-up that never end aren't errors of the measurement")
+    func unfinishedWarmUp() async throws {
+      let report = try await stalled(warmUp: .milliseconds(50))
+      #expect(report.dueCount == 50 && report.unsentCount == 50 && report.errors.isEmpty)
+    }
+
+    /// Runs a load test of 100 requests, of which 10 are sent, and end only after the test.
+    private func stalled(warmUp: Duration) async throws -> LoadReport {
+      let gate = Gate()
+      defer { gate.open() }
       var plan = LoadPlan(rate: 1_000, for: .milliseconds(100))
-      (plan.inFlightMax, plan.drainLimit) = (10, .zero)
-      let report = try await LoadTest(
+      (plan.inFlightMax, plan.drainLimit, plan.warmUp) = (10, .zero, warmUp)
+      return try await LoadTest(
         plan,
         [
           Scenario("waits") { _ in
-            await withCheckedContinuation { gate.record($0) }
+            await gate.wait()
             return Scenario.Outcome()
           }
         ]
       ).run()
-      for waiter in await gate.first(10) { waiter.resume() }
-      #expect(report.dueCount == 100)
-      #expect(report.unsentCount == 90)
-      #expect(report.errors == ["unfinished": 10])
     }
   }
 #endif

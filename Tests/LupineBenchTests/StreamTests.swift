@@ -91,7 +91,7 @@
     @Test("events, gaps, echoes and endings are counted after the warm-up")
     func counts() throws {
       let streams = try #require(measured.streams)
-      #expect(streams.openCount == 1 && streams.openedCount == 2)
+      #expect(streams.openCount == 1 && streams.openedCount == 2 && streams.measuredOpenCount == 0)
       #expect(streams.count(.ended) == 1 && streams.count(.cut) == 1 && streams.count(.closed) == 0)
       #expect(streams.eventCount == 7)
       #expect(streams.gaps.count == 3 && streams.gaps.quantile(0.5) < .microseconds(1))
@@ -262,6 +262,7 @@
         try peer.respond(fields: ["Connection": "close"])
       }
       #expect(report.measurements.all.sinceDue.count == 2 && report.errors == ["connectionLost": 2])
+      #expect(report.openedConnectionCount == 4)
       #expect(report.text.contains("\nlatency     none, because no line arrived\n"), "\(report.text)")
     }
 

@@ -31,7 +31,8 @@ func shell(_ line: String) async throws -> Run {
   try await run(["/bin/sh", "-c", "lupine='\(try commandPath())'; \(line)"], "", nil)
 }
 
-private func commandPath() throws -> String {
+/// Returns the path of the command.
+func commandPath() throws -> String {
   let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
   let path = bundle.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/lupine"
   guard access(path, X_OK) == 0 else { throw CommandMissing(path: path) }

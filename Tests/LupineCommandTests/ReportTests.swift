@@ -21,17 +21,18 @@ struct ReportTests {
     ])
     #expect(run.status == 0 && run.output.isEmpty)
     #expect(!run.errors.contains("secret"))
-    let lines = run.errors.split(separator: "\n").map { String($0) }
+    // The client's port varies.
+    let lines = run.errors.split(separator: "\n").map { $0.replacing(/( from 127\.0\.0\.1:)\d+$/) { "\($0.1)PORT" } }
     let expected = [
       "* requesting from \(server.url)", "> GET /a HTTP/1.1", "> Host: 127.0.0.1:\(server.port)",
       "> User-Agent: lupine/0.1.0",
       "> Accept: */*", "> Accept-Encoding: \(AcceptEncoding.command)", "> Cookie: [redacted]",
-      "> Authorization: [redacted]", ">", "< HTTP/1.1 302 Found",
+      "> Authorization: [redacted]", ">",
+      "* new connection to 127.0.0.1:\(server.port) from 127.0.0.1:PORT", "< HTTP/1.1 302 Found",
       "< Set-Cookie: [redacted]", "< X: a\\u{9b}b", "< Location: /b", "< Content-Length: 0", "<",
+      "* redirected to GET \(server.url)/b",
     ]
     #expect(Array(lines.prefix(expected.count)) == expected)
-    #expect(lines[expected.count].hasPrefix("* new connection to 127.0.0.1:\(server.port) from 127.0.0.1:"))
-    #expect(lines[expected.count + 1] == "* redirected to GET \(server.url)/b")
   }
 
   @Test("the command escapes text from a server that could control a terminal, with -i, with -v and in errors")

@@ -79,12 +79,55 @@ struct WebSocketTests {
         _ = try socket.next()
       }
     } _: { url in
-      for (path, status, text) in [("/404", 22, "404"), ("/lost", 56, "lost"), ("/", 1, "4000: over")] {
+      let refusal = "lupine: \(url)/404: the server answered the WebSocket handshake with status 404"
+      for (path, status, text) in [("/404", 22, refusal), ("/lost", 56, "lost"), ("/", 1, "4000: over")] {
         let folder = try Folder()
         let run = try await shell("mkfifo \(folder.path)/f; exec 3<>\(folder.path)/f; $lupine --ws \(url)\(path) <&3")
         #expect(run.status == status && run.errors.contains(text) && run.hasOneErrorLine, "\(run.errors)")
       }
     }
+  }
+
+  @Test("if the output can't be written after the input's end, the command ends although the server sends more")
+  func closedOutput() async throws {
+    try await withSocketServer { peer in
+      guard let socket = try ServerSocket(peer), try socket.next()?.opcode == 8 else { return }
+      // More than the pipe and the client's window hold.
+      let message = ServerFrame.text(String(repeating: "x", count: 1_023))
+      for _ in 0..<2_048 { try socket.send(message) }
+    } _: { url in
+      let run = try await shell(
+        "{ timeout 120 $lupine --ws \(url) </dev/null; echo $? >&2; } | head -c 1")
+      #expect(run.output == "x" && run.errors == "23\n", "\(run.errors)")
+    }
+  }
+
+  @Test("with -L, a redirect to a ws URL is followed")
+  func redirect() async throws {
+    try await withSocketServer { peer in
+      guard let request = try peer.readHead() else { return }
+      if request.path == "/old" {
+        let host = request.fields.first("Host") ?? ""
+        return try peer.respond(status: 302, fields: ["Location": "ws://\(host)/new", "Connection": "close"])
+      }
+      try ServerSocket(peer, answering: request).echo()
+    } _: { url in
+      let run = try await lupine(["--ws", "-L", "\(url)/old"], input: "line\n")
+      #expect(run.status == 0 && run.output == "line\n", "\(run.errors)")
+    }
+  }
+
+  @Test("errors of --ws name the URL with the scheme ws or wss, as the user has written it")
+  func schemes() async throws {
+    for scheme in ["ws", "wss"] {
+      let run = try await lupine(["--ws", "\(scheme)://127.0.0.1:1/"])
+      #expect(run.status == 7 && run.errors.hasPrefix("lupine: \(scheme)://127.0.0.1:1: "), "\(run.errors)")
+    }
+    let origin = try OriginServer { peer in while try !peer.receive().isEmpty {} }
+    defer { origin.stop() }
+    let url = "ws" + origin.url.dropFirst(4)
+    let late = try await lupine(["--ws", "--max-time", "0.01", url])
+    #expect(late.status == 28 && late.errors.hasPrefix("lupine: \(url): "), "\(late.errors)")
   }
 
   @Test("--ws can't be combined with a body or another method, and a ws URL requires it")

@@ -25,8 +25,9 @@
     /// The number of requests in flight at which an open loop sends no more. Requests that are due then are counted as not sent.
     /// `inFlightMaxDefault` by default.
     public var inFlightMax = Self.inFlightMaxDefault
-    /// The time to wait for the last responses after the last request. Requests that are still in flight then are cancelled, and
-    /// counted as errors of the kind `unfinished`. 30 s by default.
+    /// The time for which the test waits for responses after the end of the load (of streams, at least after its planned end).
+    /// Requests without a response then count as errors of the kind `unfinished`, and the test ignores their later results. Streams
+    /// that are still open are closed, and count as open at the end. 30 s by default.
     public var drainLimit = Duration.seconds(30)
 
     /// Creates a plan with the defaults above.

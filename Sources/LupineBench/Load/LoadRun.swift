@@ -9,6 +9,8 @@
     fileprivate struct State {
       var measurements: Measurements
       var inFlight = 0
+      /// The number of requests in flight without those of the warm-up.
+      var measuredInFlight = 0
       /// The requests in flight that the generator passed late to the engine or to the scenario's code, by the numbers of their arrivals.
       /// If they don't end, they are late nevertheless.
       var lateInFlight: [Int: SentRequest] = [:]
@@ -19,6 +21,14 @@
       var measuredFrom = Instant(nanoseconds: 0)
       var end = Instant(nanoseconds: 0)
       var isStopped = false
+      /// The time at which the wait for responses ends after a stop.
+      var drainEnd = LoadRun.never
+      /// Whether the number of requests has ended the load.
+      var hasSentAll = false
+      /// The number of measured requests that have ended before the end of the load.
+      var endedInTime = 0
+      /// When the last measured request has ended.
+      var lastEnd = Instant(nanoseconds: 0)
       /// Whether the report has been made, so that later results are ignored.
       var isOver = false
       /// The streams in flight, by the numbers of their arrivals.
@@ -49,11 +59,16 @@
       streamPause = test.scenarios.compactMap { $0.streamSetting?.taskPauseMin }.min()
     }
 
-    /// Ends the load: no more requests are sent.
+    /// The longest wait for responses after `stop`: 1 s, because a user waits for the report.
+    private static let stoppedDrainLimit = Duration.seconds(1)
+
+    /// Ends the load: no more requests are sent, and responses are awaited only for a short time.
     func stop() {
       state.withLock { state in
+        let now = Instant.now
         state.isStopped = true
-        state.end = min(state.end, .now)
+        state.end = min(state.end, now)
+        state.drainEnd = min(state.drainEnd, now + Self.stoppedDrainLimit)
       }
     }
 
@@ -65,11 +80,15 @@
       state.withLock { state in
         state.measuredFrom = measuredFrom
         state.end = end
+        state.lastEnd = measuredFrom
       }
       var clock = SecondClock(from: measuredFrom, watching: test.watchedProcess)
       let startOfUse = ProcessUsage.ofGenerator(now: start)
       switch test.plan.loop {
-      case .open(let stages, let spacing): send(ArrivalSchedule(stages, spacing: spacing), from: start, &clock)
+      case .open(let stages, let spacing):
+        send(ArrivalSchedule(stages, spacing: spacing), from: start, &clock)
+        // The time after the last request belongs to the load, too: ten requests at one per second take ten seconds, not nine.
+        wait(until: end, target: stages.last?.rate ?? 0, &clock) { $0.isStopped }
       case .closed(let count, _):
         for _ in 0..<count { launchNext(due: .now) }
         wait(until: end, &clock) { $0.isStopped }
@@ -77,8 +96,8 @@
       let sentAll = Instant.now
       // If the number of requests ended the load, the last streams may be held until its planned end.
       let lastEnd = streamPause == nil ? sentAll : max(sentAll, state.withLock { $0.end })
-      wait(until: lastEnd + test.plan.drainLimit, &clock) { $0.inFlight == 0 }
-      return report(start, endOfLoad: min(sentAll, max(end, start)), startOfUse, &clock)
+      wait(until: lastEnd + test.plan.drainLimit, &clock) { $0.inFlight == 0 || .now >= $0.drainEnd }
+      return report(sentAll, startOfUse, &clock)
     }
 
     private func send(_ schedule: ArrivalSchedule, from start: Instant, _ clock: inout SecondClock) {
@@ -90,16 +109,20 @@
           if clock.isDue(now) { endSecond(now, target: schedule.rate(at: now - start), &clock) }
           runStreamTasks(now)
           if now >= due { break }
-          Thread.sleep(until: min(max(due, now + Self.pauseMin), clock.next, nextStreamTask(now)))
+          if state.withLock({ $0.isStopped }) { return }
+          let wake = min(max(due, now + Self.pauseMin), now + Self.stopInterval)
+          Thread.sleep(until: min(wake, clock.next, nextStreamTask(now)))
         }
         guard launchNext(due: due) else { return }
       }
     }
 
-    private func wait(until limit: Instant, _ clock: inout SecondClock, for isDone: (State) -> Bool) {
+    private func wait(
+      until limit: Instant, target: Double = 0, _ clock: inout SecondClock, for isDone: (State) -> Bool
+    ) {
       while !state.withLock({ isDone($0) }) {
         let now = Instant.now
-        if clock.isDue(now) { endSecond(now, target: 0, &clock) }
+        if clock.isDue(now) { endSecond(now, target: target, &clock) }
         runStreamTasks(now)
         if now >= limit { return }
         // The results come from other threads, which shouldn't have to wake this one for each of them.
@@ -110,6 +133,8 @@
     /// The shortest pause of the sending thread: 50 µs, the system's default timer slack. Above 20,000 requests per second, it sends
     /// several requests together, because waking two threads for each request costs more than the request.
     private static let pauseMin = Duration.microseconds(50)
+    /// The interval at which the sending thread checks whether the load was stopped: 100 ms.
+    private static let stopInterval = Duration.milliseconds(100)
     private static let never = Instant(nanoseconds: .max)
     /// The interval at which the sending thread checks whether all results have arrived: 1 ms.
     private static let checkInterval = Duration.milliseconds(1)
@@ -127,6 +152,8 @@
       let scenario: Int
       /// The number of arrivals before.
       let number: Int
+      /// The number of arrivals of the scenario before.
+      let numberInScenario: Int
       let due: Instant
       /// When the generator passed it to the engine or to the scenario's code.
       let time: Instant
@@ -152,7 +179,7 @@
       let scenario = test.scenarios[request.scenario]
       guard let setting = scenario.streamSetting else {
         if request.isLate, request.isMeasured { state.withLock { $0.lateInFlight[request.number] = request } }
-        return scenario.start(request.number) { self.finish(request, $0, $1) }
+        return scenario.start(request.numberInScenario) { self.finish(request, $0, $1) }
       }
       let stream = LoadStream(
         setting,
@@ -172,7 +199,7 @@
         state.streams[request.number] = stream
         if let hold = setting.hold { state.streamTasks.set(.end(request.number), to: request.time + hold) }
       }
-      stream.start(request.number)
+      stream.start(request.numberInScenario)
     }
 
     private func finish(
@@ -182,7 +209,9 @@
         guard !state.isOver else { return }
         state.inFlight -= 1
         guard request.isMeasured else { return }
+        state.measuredInFlight -= 1
         if request.isLate { state.lateInFlight[request.number] = nil }
+        state.noteEnd(at: times.end)
         state.measurements.add(
           Sample(
             scenario: request.scenario, due: request.due, passed: request.time, times, isOpenLoop: test.plan.isOpen,
@@ -222,6 +251,7 @@
           state.measurements.end(ending, after: end.time - request.due, isMeasured: request.isMeasured)
         }
         guard request.isMeasured else { return }
+        state.measuredInFlight -= 1
         let sample = Sample(
           scenario: request.scenario, due: request.due, sent: request.time, end: end.time, result: end.result)
         // How late it was opened has been noted then. An arrival that failed before its first event has waited until then. A response
@@ -230,6 +260,7 @@
           state.measurements.noteLatency(
             request.scenario, due: request.due, sent: request.time, end: end.time, isAnswered: false)
         }
+        state.noteEnd(at: end.time)
         state.measurements.noteEnd(sample)
       }
       if case .closed = test.plan.loop { launchNext(due: .now) }
@@ -275,7 +306,7 @@
     }
 
     private func report(
-      _ start: Instant, endOfLoad: Instant, _ startOfUse: ProcessUsage?, _ clock: inout SecondClock
+      _ sentAll: Instant, _ startOfUse: ProcessUsage?, _ clock: inout SecondClock
     ) -> LoadReport {
       let now = Instant.now
       endSecond(now, target: state.withLock { $0.measurements.seconds.last?.target ?? 0 }, &clock)
@@ -283,12 +314,14 @@
       let (report, streams) = state.withLock { state -> (LoadReport, [LoadStream]) in
         state.isOver = true
         for request in state.lateInFlight.values { state.measurements.noteSent(due: request.due, sent: request.time) }
+        let endOfLoad = min(sentAll, state.end)
         let duration = endOfLoad - state.measuredFrom
         let open = state.measurements.streams
         let report = LoadReport(
           test.plan, scenarioNames: test.scenarios.map(\.name), state.measurements,
-          unfinishedCount: state.inFlight - (open?.openCount ?? 0),
+          unfinishedCount: state.measuredInFlight - (open?.measuredOpenCount ?? 0),
           connectionsOpenedInAdvance: test.connectionsOpenedInAdvance, duration: duration,
+          rate: state.rate(test.plan, endOfLoad: endOfLoad),
           streamDuration: open?.lastEvent.map { max($0 - state.measuredFrom, duration) } ?? duration,
           startTime: TimeOfDay.seconds - (now - state.measuredFrom).seconds, use: use,
           streamFormats: test.scenarios.compactMap { $0.streamSetting?.format })
@@ -301,6 +334,21 @@
   }
 
   extension LoadRun.State {
+    /// Notes when a measured request has ended.
+    fileprivate mutating func noteEnd(at time: Instant) {
+      lastEnd = max(lastEnd, time)
+      if time <= end { endedInTime += 1 }
+    }
+
+    /// Returns the completed requests per second. Those that end after the load's time don't count, because a server that is too slow
+    /// would otherwise seem to complete as many as it receives. If the number of requests ended the load, all of them count, and the
+    /// time ends with the last one, or in an open loop when the next one would have been due.
+    fileprivate func rate(_ plan: LoadPlan, endOfLoad: Instant) -> Double {
+      let last = plan.isOpen ? max(lastEnd, endOfLoad) : lastEnd
+      let seconds = ((hasSentAll ? last : endOfLoad) - measuredFrom).seconds
+      return seconds > 0 ? Double(hasSentAll ? measurements.all.completed : endedInTime) / seconds : 0
+    }
+
     /// Returns the streams that must be closed because the load is over. Returns them once.
     fileprivate mutating func takeStreamsToEnd(_ now: Instant) -> [LoadStream] {
       guard now >= end, !hasEndedStreams else { return [] }
@@ -331,7 +379,7 @@
       let isMeasured = due >= measuredFrom
       if isMeasured {
         if let max = plan.requestsMax, measurements.dueCount >= max {
-          isStopped = true
+          (isStopped, hasSentAll) = (true, true)
           return .end
         }
         measurements.noteDue()
@@ -341,10 +389,13 @@
         return .skip
       }
       inFlight += 1
+      if isMeasured { measuredInFlight += 1 }
       defer { arrivals += 1 }
+      let (scenario, numberInScenario) = rotation.next()
       return .send(
         LoadRun.SentRequest(
-          scenario: rotation.next(), number: arrivals, due: due, time: now, isMeasured: isMeasured))
+          scenario: scenario, number: arrivals, numberInScenario: numberInScenario, due: due, time: now,
+          isMeasured: isMeasured))
     }
   }
 

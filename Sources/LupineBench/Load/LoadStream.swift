@@ -266,7 +266,8 @@
       let end = state.withLock { state in
         let success = Scenario.Outcome(
           status: state.status ?? 0, receivedBytes: metrics.decodedBodyBytes, metrics: [metrics])
-        let failure = state.failure ?? Self.failure(result, state)
+        var failure = state.failure ?? Self.failure(result, state)
+        failure?.metrics = [metrics]
         let ending: StreamEnding? = !state.isOpen ? nil : failure != nil ? .cut : state.isClosed ? .closed : .ended
         return End(
           result: failure.map { .failure($0) } ?? .success(success), ending: ending, time: now,

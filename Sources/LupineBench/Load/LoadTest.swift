@@ -28,7 +28,7 @@
     }
 
     /// Runs the test and returns its report, after the last response or the plan's `drainLimit`. If the task is cancelled, no more
-    /// requests are sent, and the report covers those that were.
+    /// requests are sent, and after at most a second, the report covers those that were.
     ///
     /// - Throws: `SystemError` if the system has no threads left.
     public func run() async throws(SystemError) -> LoadReport {

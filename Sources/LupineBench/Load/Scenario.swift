@@ -42,7 +42,8 @@
     ///   - name: The name in the report.
     ///   - weight: The share of arrivals relative to other scenarios, at least 1. 1 by default.
     ///   - engine: The engine that sends the requests. Its pool must allow as many connections as requests may be in flight.
-    ///   - request: Returns the request to send. Called with the number of the arrival, starting at 0, on the thread that sends.
+    ///   - request: Returns the request to send. Called with the number of the scenario's arrival, starting at 0, on the thread that
+    ///     sends.
     public init(
       _ name: String, weight: Int = 1, on engine: Engine, request: @escaping @Sendable (_ number: Int) -> EngineRequest
     ) {
@@ -54,8 +55,8 @@
     /// - Parameters:
     ///   - name: The name in the report.
     ///   - weight: The share of arrivals relative to other scenarios, at least 1. 1 by default.
-    ///   - run: The code. Called with the number of the arrival, starting at 0, in a separate task. An error that it throws is
-    ///     counted by its kind: the code of an `EngineError`, or else the error's type.
+    ///   - run: The code. Called with the number of the scenario's arrival, starting at 0, in a separate task. An error that it throws
+    ///     is counted by its kind: the code of an `EngineError`, or else the error's type.
     public init(
       _ name: String, weight: Int = 1, run: @escaping @Sendable (_ number: Int) async throws -> Outcome
     ) {
@@ -72,7 +73,7 @@
     ///   - hold: The time after which the stream is closed, more than zero, or nil (the default) if the server ends it. Streams with
     ///     such a time, and those of echoes, are also closed at the end of the load.
     ///   - engine: The engine that sends the requests. Its pool must allow as many connections as streams may be open.
-    ///   - request: Returns the request that opens the stream. Called with the number of the arrival, starting at 0.
+    ///   - request: Returns the request that opens the stream. Called with the number of the scenario's arrival, starting at 0.
     public init(
       _ name: String, weight: Int = 1, streaming format: StreamFormat, holding hold: Duration? = nil, on engine: Engine,
       request: @escaping @Sendable (_ number: Int) -> EngineRequest
@@ -140,7 +141,7 @@
         done(
           .success(Scenario.Outcome(status: status ?? 0, receivedBytes: metrics.decodedBodyBytes, metrics: [metrics])),
           times)
-      case .failure(let error): done(.failure(Sample.Failure(error)), times)
+      case .failure(let error): done(.failure(Sample.Failure(error, metrics: [metrics])), times)
       }
     }
   }
@@ -151,16 +152,25 @@
     private let weights: [Int]
     private let total: Int
     private var credits: [Int]
+    /// The number of arrivals so far of each scenario.
+    private var counts: [Int]
 
     init(weights: [Int]) {
       self.weights = weights
       total = weights.reduce(0, +)
       credits = weights.map { _ in 0 }
+      counts = credits
     }
 
-    /// Returns the index of the next arrival's scenario: the one with the largest deficit.
-    mutating func next() -> Int {
-      if weights.count == 1 { return 0 }
+    /// Returns the index of the next arrival's scenario, which is the one with the largest deficit, and the number of its arrivals
+    /// before. Scenarios that count all arrivals would use only some of their requests, because the rotation is periodic.
+    mutating func next() -> (scenario: Int, number: Int) {
+      let chosen = weights.count == 1 ? 0 : chooseNext()
+      defer { counts[chosen] += 1 }
+      return (chosen, counts[chosen])
+    }
+
+    private mutating func chooseNext() -> Int {
       var chosen = 0
       for index in weights.indices {
         credits[index] += weights[index]

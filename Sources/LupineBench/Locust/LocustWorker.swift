@@ -49,7 +49,6 @@
       var statistics: LocustStatistics
       var measurements: Measurements
       var rotation: ScenarioRotation
-      var arrivals = 0
       var inFlight = 0
       var rate = 0.0
       var nextDue = Instant.now
@@ -151,7 +150,10 @@
 
     private func connect() {
       let connection = MasterConnection(identity: identity)
-      state.withLock { $0.connection = connection }
+      state.withLock { state in
+        state.connection = connection
+        state.dialog.connecting()
+      }
       connection.open(
         on: engine, to: worker.master,
         onReady: { self.perform(self.state.withLock { $0.dialog.connected(now: TimeOfDay.seconds) }) },
@@ -204,8 +206,8 @@
       let due = nextDue
       nextDue = due + .seconds(1 / rate)
       inFlight += 1
-      defer { arrivals += 1 }
-      return (rotation.next(), arrivals, due)
+      let (scenario, number) = rotation.next()
+      return (scenario, number, due)
     }
 
     /// Changes the rate. The next request is due at once if none was due before.

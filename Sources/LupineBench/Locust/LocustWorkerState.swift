@@ -28,6 +28,8 @@
     }
 
     private var phase = Phase.ready
+    /// Whether a connection is open, so that messages reach the master.
+    private var isConnected = false
     private var isAcknowledged = false
     private(set) var users: [String: Int64] = [:]
     private var lastSpawn = -Double.infinity
@@ -38,9 +40,14 @@
 
     init(now: Double) { (lastReport, lastMessage) = (now, now) }
 
+    /// Called when a connection to the master is about to be opened. Until it is open, nothing is reported, because the results would
+    /// be lost.
+    mutating func connecting() { isConnected = false }
+
     /// Called when a connection to the master is open. If it isn't the first one, the load ends until the master sends users again: it
     /// may be another master, and the same master distributes its users anew when a worker joins.
     mutating func connected(now: Double) -> [Action] {
+      isConnected = true
       (isAcknowledged, lastReady, lastMessage, lastSpawn) = (false, now, now, -Double.infinity)
       let hadUsers = !users.isEmpty
       (users, phase) = ([:], .ready)
@@ -68,7 +75,7 @@
               "current_memory_usage": .int(Int64(clamping: residentBytes)),
             ]))
       }
-      if now - lastReport >= Self.reportInterval {
+      if isConnected, now - lastReport >= Self.reportInterval {
         lastReport = now
         actions.append(.report)
       }

@@ -117,9 +117,15 @@
     mutating func noteEnd(_ sample: Sample) {
       all.noteEnd(sample)
       if !parts.isEmpty { parts[sample.scenario].noteEnd(sample) }
-      guard case .success(let outcome) = sample.result else { return }
-      for metrics in outcome.metrics {
-        if !metrics.isReusedConnection { openedConnections += 1 }
+      let exchanges =
+        switch sample.result {
+        case .success(let outcome): outcome.metrics
+        case .failure(let failure): failure.metrics
+        }
+      // Nil if the connection was reused or couldn't be opened.
+      for metrics in exchanges where metrics.connectEnd != nil { openedConnections += 1 }
+      guard case .success = sample.result else { return }
+      for metrics in exchanges {
         for phase in RequestPhase.allCases {
           guard let (start, end) = phase.times(in: metrics) else { continue }
           phases[phase, default: LatencyHistogram()].record(from: start, to: end)

@@ -19,13 +19,16 @@
       let kind: String
       /// The engine's error, which states the cause and the remedy, or nil if the error is another one.
       let error: EngineError?
+      /// The engine's measurements of the request that failed, or none.
+      var metrics: [ExchangeMetrics]
 
-      init(_ error: any Error) {
+      init(_ error: any Error, metrics: [ExchangeMetrics] = []) {
         self.error = error as? EngineError
+        self.metrics = metrics
         kind = self.error?.code.rawValue ?? (error is CancellationError ? "cancelled" : "\(type(of: error))")
       }
 
-      init(kind: String) { (self.kind, error) = (kind, nil) }
+      init(kind: String) { (self.kind, error, metrics) = (kind, nil, []) }
     }
 
     /// The kind of error, or nil if there is none. A status code of 400 or more is an error, too.

@@ -55,6 +55,9 @@
     /// The number of messages without an echo.
     var unansweredCount: Int { messageCount - Int(echoesSinceDue.count) }
 
+    /// The number of open streams without those that were opened during the warm-up.
+    var measuredOpenCount: Int { openedCount - endings.values.reduce(0, +) }
+
     func count(_ ending: StreamEnding) -> Int { endings[ending] ?? 0 }
 
     /// Adds an event. `isMeasured` is false during the warm-up. An opened stream counts if it was due after the warm-up.

@@ -7,6 +7,8 @@
   /// A report that was read from its JSON, as far as comparisons need it.
   public struct ReportFile: Sendable, Decodable {
     struct Second: Sendable, Decodable {
+      /// The end of the second, from the start of the measurement. Nil if the report lacks it.
+      let time: Double?
       let length: Double
       let completed: Int
       let rate: Double
@@ -18,6 +20,8 @@
     }
 
     let valid: Bool
+    /// The duration of the load. Nil if the report lacks it.
+    let duration: Double?
     let rate: Double
     let error_share: Double
     let seconds: [Second]
@@ -64,18 +68,28 @@
     /// The rate, and the median and the 99th percentile of the latencies since due. If both tests had streams, also the 99th
     /// percentiles of the gaps between events, or of the echoes.
     public let rows: [Row]
+    private let warnings: [String]
 
     /// Compares two reports.
     public init(before: ReportFile, after: ReportFile) {
       let (old, new) = (before.completeSeconds, after.completeSeconds)
       rows =
         [
-          Self.row("rate", old.map(\.rate), new.map(\.rate), isRate: true),
-          // A second of held streams may have no latency.
+          // Seconds in which the server stood still count, because in those that follow, it completes more than the load's rate.
+          Self.row("rate", before.secondsOfLoad.map(\.rate), after.secondsOfLoad.map(\.rate), isRate: true),
+          // A second of held streams may have no latency, and one without a response has none.
           Self.row("p50", old.map(\.p50).filter { $0 > 0 }, new.map(\.p50).filter { $0 > 0 }),
           Self.row("p99", old.map(\.p99).filter { $0 > 0 }, new.map(\.p99).filter { $0 > 0 }),
         ] + Self.streamRow("gap p99", old.compactMap(\.gap_p99), new.compactMap(\.gap_p99))
         + Self.streamRow("echo p99", old.compactMap(\.echo_p99), new.compactMap(\.echo_p99))
+      var warnings = [("first", before), ("second", after)].filter { !$1.valid }.map { name, _ in
+        "the \(name) report is of an invalid test, whose latencies don't describe the server"
+      }
+      let shares = [before, after].map { ($0.error_share * 100).text(2) }
+      if shares[0] != shares[1] {
+        warnings.append("\(shares[0]) % of the requests failed before, and \(shares[1]) % after")
+      }
+      self.warnings = warnings
     }
 
     private static func streamRow(_ name: String, _ old: [Double], _ new: [Double]) -> [Row] {
@@ -92,7 +106,7 @@
       return Row(name: name, before: first.mean, after: second.mean, interval: interval, isRate: isRate)
     }
 
-    /// The comparison as a table.
+    /// The comparison as a table, with notes if a test was invalid, or if the tests' shares of errors differ.
     public var text: String {
       var text = "\("".left(10))\("before".right(12))\("after".right(12))  difference at 95 % confidence\n"
       for row in rows {
@@ -108,16 +122,18 @@
         }
         text += "\n"
       }
-      return text
+      return text + warnings.map { "Note: \($0).\n" }.joined()
     }
   }
 
   extension ReportFile {
     // The last second is shorter, and contains the wait for the last responses.
-    fileprivate var completeSeconds: [Second] {
-      seconds.dropLast().filter { second in
-        second.length > 0.5 && (second.completed > 0 || second.gap_p99 != nil || second.echo_p99 != nil)
-      }
+    fileprivate var completeSeconds: [Second] { seconds.dropLast().filter { $0.length > 0.5 } }
+
+    /// The complete seconds without those of the wait for the last responses, in which nothing is sent.
+    fileprivate var secondsOfLoad: [Second] {
+      guard let duration else { return completeSeconds }
+      return completeSeconds.filter { ($0.time ?? 0) <= duration + 0.5 }
     }
   }
 

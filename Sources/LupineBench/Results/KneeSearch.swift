@@ -16,12 +16,13 @@
     private var trialCount = 0
     /// The rate of the next trial in requests per second, or nil if the search is over.
     public private(set) var next: Double?
+    private let first: Double
     private let rateMax: Double
 
     /// Creates a search from `first` requests per second up to `rateMax`.
     public init(from first: Double, upTo rateMax: Double) {
       precondition(first > 0 && first <= rateMax, "a search begins above 0 and at or below its limit")
-      (next, self.rateMax) = (first, rateMax)
+      (next, self.first, self.rateMax) = (first, first, rateMax)
     }
 
     /// Notes whether the trial at the rate `next` met all objectives, and determines the next rate.
@@ -36,7 +37,7 @@
       switch (passed, failed) {
       case (let passed?, nil): passed < rateMax ? min(passed * 2, rateMax) : nil
       // If even the first rate is too high, the search goes down to a 1,000th of it.
-      case (nil, let failed?): failed > 0.001 ? failed / 2 : nil
+      case (nil, let failed?): failed > first / 1_000 ? failed / 2 : nil
       case (let passed?, let failed?): failed - passed > passed * Self.precision ? (passed + failed) / 2 : nil
       case (nil, nil): next
       }

@@ -49,7 +49,7 @@
     private var latencyPlot: Plot {
       let rows = plottedSeconds.filter { $0.max > .zero }
       return durationPlot(
-        "Latency since due over time",
+        plan.isOpen ? "Latency since due over time" : "Latency over time",
         [
           line("p50", 0, rows) { $0.p50.seconds }, line("p99", 1, rows) { $0.p99.seconds },
           line("max", 2, rows) { $0.max.seconds },
@@ -57,12 +57,11 @@
     }
 
     private var latencyQuantilePlot: Plot {
-      quantilePlot(
+      // In a closed loop, a request is due when it is sent.
+      let sinceDue = plan.isOpen ? [quantileLine("since due", Self.colors[1], measurements.all.sinceDue)] : []
+      return quantilePlot(
         "Latency by percentile",
-        [
-          quantileLine("since due", Self.colors[1], measurements.all.sinceDue),
-          quantileLine("since sent", Self.colors[0], measurements.all.sinceSent),
-        ]
+        sinceDue + [quantileLine("since sent", Self.colors[0], measurements.all.sinceSent)]
           + zip(
             streamHistograms.filter { $0.histogram.count > 0 }, [Self.colors[2], Self.colors[3], "#8a6d1f", "#666666"]
           )

@@ -15,6 +15,9 @@
     let measurements: Measurements
     /// The duration of the measurement without the warm-up and without the wait for the last responses.
     public let duration: Duration
+    /// Completed requests per second. If the time ended the load, only the requests that ended in this time count. If the number of
+    /// requests ended it, all of them count, until the last one ended.
+    public let rate: Double
     /// The time at which the measurement began, in seconds since 1970.
     let startTime: Double
     /// The duration in which events of streams arrived: at least `duration`, and until the last event.
@@ -29,13 +32,14 @@
 
     init(
       _ plan: LoadPlan, scenarioNames: [String], _ measurements: Measurements, unfinishedCount: Int,
-      connectionsOpenedInAdvance: Int = 0, duration: Duration, streamDuration: Duration? = nil, startTime: Double = 0,
-      use: ProcessUsage.Share?, streamFormats: [StreamFormat] = []
+      connectionsOpenedInAdvance: Int = 0, duration: Duration, rate: Double? = nil, streamDuration: Duration? = nil,
+      startTime: Double = 0, use: ProcessUsage.Share?, streamFormats: [StreamFormat] = []
     ) {
       self.streamFormats = streamFormats
       self.connectionsOpenedInAdvance = connectionsOpenedInAdvance
       self.startTime = startTime
       self.streamDuration = streamDuration ?? duration
+      self.rate = rate ?? (duration > .zero ? Double(measurements.all.completed) / duration.seconds : 0)
       (self.plan, self.scenarioNames, self.measurements) = (plan, scenarioNames, measurements)
       (self.unfinishedCount, self.duration, self.use) = (unfinishedCount, duration, use)
     }
@@ -47,8 +51,6 @@
     public var unsentCount: Int { measurements.unsentCount }
     /// The number of requests that have ended, with a response or an error.
     public var completedCount: Int { measurements.all.completed }
-    /// Completed requests per second.
-    public var rate: Double { duration > .zero ? Double(completedCount) / duration.seconds : 0 }
     /// The errors by kind: the code of an `EngineError`, the type of another error, `status 503` for responses with a status code of
     /// 400 or more, and `unfinished` for requests without a response when the test ended.
     public var errors: [String: Int] {

@@ -103,6 +103,8 @@
     /// The host and the port of a Locust master, or nil for a test of this process.
     var locustMaster: (host: String, port: UInt16)?
     var isQuiet = false
+    /// The options that the arguments contain.
+    private var given: Set<Name> = []
     /// The arguments that aren't options of `lupine bench`: the URL and the options of its request.
     var rest: [String] = []
 
@@ -133,6 +135,7 @@
         throw .benchUsage("--in-flight is a closed loop, which has no --rate and no --stages")
       }
       if rate != nil, !stages.isEmpty { throw .benchUsage("--stages contains the rates; leave out --rate") }
+      try refuseOptionsWithoutEffect()
       guard warmUp < plan.duration else { throw .benchUsage("--warm-up must be shorter than the test") }
       if streams != .webSocket, message != nil || messageInterval != nil {
         throw .benchUsage("--message and --every require --ws")
@@ -142,6 +145,40 @@
         throw .benchUsage("--locust-master has no figures for streams; remove --\(streams?.rawValue ?? "")")
       }
       if streams == .webSocket, opensConnections { throw .benchUsage("--ws always opens connections; remove --fresh") }
+    }
+
+    private func refuseOptionsWithoutEffect() throws(CommandError) {
+      if !stages.isEmpty, given.contains(.duration) {
+        throw .benchUsage("--stages contains the times; leave out --duration")
+      }
+      if inFlight != nil, let other = firstGiven(of: [.poisson, .inFlightMax]) {
+        throw .benchUsage("--in-flight is a closed loop; remove --\(other.rawValue)")
+      }
+      if feedPath != nil, requestsPath == nil, archivePath == nil {
+        throw .benchUsage("--feed fills the requests of a file; add --from FILE")
+      }
+      if locustMaster != nil, let other = firstGiven(of: Self.namesOfTest) {
+        throw .benchUsage("a Locust master controls the load and reports it; remove --\(other.rawValue)")
+      }
+    }
+
+    /// The options that a worker of a Locust master ignores. It writes a log.
+    private static let namesOfTest: [Name] =
+      [.duration, .stages, .poisson, .inFlight, .warmUp, .requests, .watch, .failIf]
+      + reportNames.filter { $0 != .hlog }
+    /// The options that name a file of results.
+    private static let reportNames: [Name] = [.json, .csv, .hgrm, .hlog, .prometheus, .otlp, .junit, .html]
+
+    private func firstGiven(of names: [Name]) -> Name? { names.first { given.contains($0) } }
+
+    /// Throws an error if an option has no effect in a search, or in `lupine bench` without it.
+    func check(isSearch: Bool) throws(CommandError) {
+      if !isSearch, given.contains(.upTo) {
+        throw .benchUsage("--up-to limits lupine bench search; write search before the options, or remove it")
+      }
+      if isSearch, let other = firstGiven(of: Self.reportNames + [.locust, .watch]) {
+        throw .benchUsage("search finds a rate, and writes no report; remove --\(other.rawValue)")
+      }
     }
 
     /// The content of a test's streams.
@@ -162,6 +199,7 @@
     }
 
     private mutating func apply(_ name: Name, _ value: String) throws(CommandError) {
+      given.insert(name)
       switch name {
       case .rate: rate = try Self.rate(value, name)
       case .duration: duration = try Self.time(value, name)

@@ -38,10 +38,11 @@
       return filled
     }
 
-    /// Returns the request, with the fields and settings of `base` unless the template has others.
-    func request(_ base: EngineRequest) throws(CommandError) -> EngineRequest {
+    /// Returns the request, with the fields and settings of `base` unless the template has others. If it opens a WebSocket, its URL may
+    /// have the scheme ws or wss.
+    func request(_ base: EngineRequest, opensWebSocket: Bool) throws(CommandError) -> EngineRequest {
       var request = base
-      request.uri = try OptionParser.uri(url)
+      request.uri = try OptionParser.uri(opensWebSocket ? OptionParser.httpForm(url) : url)
       if let method { request.method = method }
       for (name, value) in fields ?? [:] {
         request.fields.remove(name)
@@ -81,14 +82,23 @@
       "host", "content-length", "connection", "transfer-encoding", "accept-encoding", "keep-alive", "upgrade",
     ]
 
+    /// The content of the files of requests, which may be standard input and are therefore read once.
+    struct Inputs {
+      fileprivate var templates: [RequestTemplate] = []
+      fileprivate let rows: [[String: String]]
+
+      init(_ options: BenchOptions) throws(CommandError) {
+        rows = try options.feedPath.map { path throws(CommandError) in try feed(path) } ?? []
+        if let path = options.requestsPath { templates += try lines(path) }
+        if let path = options.archivePath { templates += try archive(path) }
+      }
+    }
+
     /// Returns the scenarios of a test. The login is sent to the origin of the first request, and of a file only there.
     static func scenarios(
-      _ options: BenchOptions, _ base: EngineRequest, _ login: RunAuthentication, on engine: Engine
+      _ inputs: Inputs, _ options: BenchOptions, _ base: EngineRequest, _ login: RunAuthentication, on engine: Engine
     ) throws(CommandError) -> [Scenario] {
-      let rows = try options.feedPath.map { path throws(CommandError) in try feed(path) } ?? []
-      var templates: [RequestTemplate] = []
-      if let path = options.requestsPath { templates += try lines(path) }
-      if let path = options.archivePath { templates += try archive(path) }
+      let (templates, rows) = (inputs.templates, inputs.rows)
       if templates.isEmpty {
         let request = try prepared(base, login, options, engine)
         return [scenario(request.method, 1, options, engine) { _ in request }]
@@ -109,7 +119,8 @@
         guard group.weight >= 1 else { throw .benchUsage("the weight of \"\(group.name)\" must be at least 1") }
         // Each combination of a template and a row is prepared before the test, so that no request is invalid during it.
         var requests: [EngineRequest] = []
-        for request in try filled(group.templates, of: group.name, with: rows, base) {
+        let opensWebSockets = options.streams == .webSocket
+        for request in try filled(group.templates, of: group.name, with: rows, base, opensWebSockets) {
           first = first ?? request.uri.origin
           requests.append(try prepared(request, request.uri.origin == first ? login : nil, options, engine))
         }
@@ -121,19 +132,22 @@
 
     /// Returns the requests of templates, with each row if they have placeholders.
     private static func filled(
-      _ templates: [RequestTemplate], of name: String, with rows: [[String: String]], _ base: EngineRequest
+      _ templates: [RequestTemplate], of name: String, with rows: [[String: String]], _ base: EngineRequest,
+      _ opensWebSockets: Bool
     ) throws(CommandError) -> [EngineRequest] {
       var requests: [EngineRequest] = []
       for template in templates {
         let placeholders = template.placeholders
         guard !placeholders.isEmpty else {
-          requests.append(try template.request(base))
+          requests.append(try template.request(base, opensWebSocket: opensWebSockets))
           continue
         }
         if let missing = placeholders.first(where: { rows.first?[$0] == nil }) {
           throw .benchUsage("\"\(name)\" contains {{\(missing)}}, which is no column of --feed")
         }
-        for row in rows { requests.append(try template.filled(with: row).request(base)) }
+        for row in rows {
+          requests.append(try template.filled(with: row).request(base, opensWebSocket: opensWebSockets))
+        }
       }
       return requests
     }

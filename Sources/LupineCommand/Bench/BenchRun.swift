@@ -24,25 +24,31 @@
 
     private static func load(_ arguments: [String]) async throws(CommandError) -> ExitCode {
       let options = try BenchOptions(arguments)
+      try options.check(isSearch: false)
       let setup = try Setup(options)
-      let log = options.paths[.hlog].map { Output(path: $0) }
+      let log = try options.paths[.hlog].map { path throws(CommandError) in try BenchLog(path) }
       if let (host, port) = options.locustMaster {
-        try await setup.work(for: host, port, ratePerUser: options.rate ?? 1, log)
-        return .success
+        let worker = try await Interruption.cancelling { () async throws(CommandError) in
+          try await setup.work(for: host, port, ratePerUser: options.rate ?? 1, log)
+        }
+        return worker.isInterrupted ? .interrupted : .success
       }
       let display = options.isQuiet ? nil : BenchDisplay()
-      let report = try await setup.run(options.plan) { progress in
-        display?.show(progress)
-        try? log?.write(progress.histogramLogLine)
-      } begin: { header in
-        try? log?.write(header)
+      let (report, isInterrupted) = try await Interruption.cancelling { () async throws(CommandError) in
+        try await setup.run(options.plan) { progress in
+          display?.show(progress)
+          log?.write(progress.histogramLogLine)
+        } begin: { header in
+          log?.write(header)
+        }
       }
       display?.end()
-      try log?.close()
       try Output(path: nil).write(report.text)
       for (name, path) in options.paths where name != .hlog { try write(report, as: name, to: path, options, setup) }
       let violations = options.objectives.compactMap { $0.violation(in: report) }
       for violation in violations { try Output(path: nil).write("FAILED: \(violation)\n") }
+      try log?.close()
+      if isInterrupted { return .interrupted }
       // The figures of an invalid test don't describe the server, so its conditions may have been met without the server's fault.
       if report.invalidity != nil { return .generatorOverloaded }
       return violations.isEmpty ? .success : .objectiveMissed
@@ -68,8 +74,10 @@
     /// The engine and the scenarios of a test, as the options describe them.
     private struct Setup {
       let title: String
-      private let engine: Engine
-      private let scenarios: [Scenario]
+      private let configuration: EngineConfiguration
+      private let makeScenarios: @Sendable (Engine) throws(CommandError) -> [Scenario]
+      private var engine: Engine
+      private var scenarios: [Scenario]
       private let watchedProcess: Int32?
       /// The request whose origin gets connections before the test, or nil for none.
       private let prewarmed: EngineRequest?
@@ -108,15 +116,36 @@
         configuration.loopsPerOrigin = options.loopCount
         configuration.pool.allow(options.inFlight ?? options.inFlightMax, over: options.connectionsMax)
         configuration.pool.openingsPerIterationMax = Self.openingsPerIterationMax
+        self.configuration = configuration
         engine = try .started(configuration)
         let (base, login) = (try EngineRequest(request, to: uri), try RunAuthentication(request, of: Upload()))
-        scenarios = try BenchRequests.scenarios(options, base, login, on: engine)
+        let inputs = try BenchRequests.Inputs(options)
+        makeScenarios = { engine throws(CommandError) in
+          try BenchRequests.scenarios(inputs, options, base, login, on: engine)
+        }
+        scenarios = try makeScenarios(engine)
         let isOfFile = options.requestsPath != nil || options.archivePath != nil
         prewarmed = isOfFile || options.opensConnections || options.streams != nil ? nil : base
       }
 
+      private static func engine(_ configuration: EngineConfiguration) throws(CommandError) -> Engine {
+        do {
+          return try Engine(configuration: configuration)
+        } catch {
+          throw CommandError(
+            .other, "the engine can't start (\(error)). Raise the descriptor and process limits (ulimit -n, -u).")
+        }
+      }
+
+      /// Ends the requests that a test has left unfinished, and closes the connections, so that they don't affect the next test.
+      mutating func renewEngine() async throws(CommandError) {
+        await engine.shutdown(isGraceful: false)
+        engine = try Self.engine(configuration)
+        scenarios = try makeScenarios(engine)
+      }
+
       /// Works for a Locust master until it sends `quit`.
-      func work(for host: String, _ port: UInt16, ratePerUser: Double, _ log: Output?) async throws(CommandError) {
+      func work(for host: String, _ port: UInt16, ratePerUser: Double, _ log: BenchLog?) async throws(CommandError) {
         let worker: LocustWorker
         do {
           worker = try LocustWorker(masterHost: host, port: port, scenarios, ratePerUser: ratePerUser)
@@ -125,8 +154,8 @@
         }
         var run = worker
         run.onEvent = { StandardError.write("locust: \($0)\n".printableLines) }
-        try log?.write(LoadProgress.histogramLogHeader())
-        run.onSecond = { progress in try? log?.write(progress.histogramLogLine) }
+        log?.write(LoadProgress.histogramLogHeader())
+        run.onSecond = { progress in log?.write(progress.histogramLogLine) }
         do throws(SystemError) {
           try await run.run()
         } catch {
@@ -164,13 +193,15 @@
 
     private static func search(_ arguments: [String]) async throws(CommandError) -> ExitCode {
       let options = try BenchOptions(arguments)
+      try options.check(isSearch: true)
       guard !options.objectives.isEmpty else { throw .benchUsage("search needs --fail-if CONDITION") }
       guard options.inFlight == nil, options.stages.isEmpty else {
         throw .benchUsage("search sets the rate itself; pass the first one with --rate")
       }
       let first = options.rate ?? 100
       guard first <= options.rateMax else { throw .benchUsage("--rate is above --up-to") }
-      let (setup, output) = (try Setup(options), Output(path: nil))
+      var setup = try Setup(options)
+      let output = Output(path: nil)
       var search = KneeSearch(from: first, upTo: options.rateMax)
       while let rate = search.next {
         var trial = options
@@ -180,6 +211,7 @@
         try output.write("\(rate.rounded()) per second: " + (violation ?? "met") + "\n")
         if report.invalidity != nil { return .generatorOverloaded }
         search.note(meetsObjectives: violation == nil)
+        if search.next != nil { try await setup.renewEngine() }
       }
       guard let knee = search.passed else {
         try output.write("no rate met the objectives\n")
@@ -209,14 +241,15 @@
       guard !paths.isEmpty else { throw .benchUsage("merge takes files of --hlog") }
       var logs: [String] = []
       for path in paths { logs.append(String(decoding: try InputFile.contents(of: path), as: UTF8.self)) }
+      let merged: String
       do throws(HistogramLogError) {
-        let merged = try HistogramLogs.merge(logs)
-        try? Output(path: nil).write(merged)
-        return .success
+        merged = try HistogramLogs.merge(logs)
       } catch {
         throw CommandError(
           .unreadableInput, "line \(error.line) of \(paths[error.log]) isn't an interval of lupine bench --hlog")
       }
+      try Output(path: nil).write(merged)
+      return .success
     }
   }
 

@@ -60,12 +60,17 @@ enum OptionParser {
     return try self.uri(folder + PercentEncoding.encode(name.utf8, keeping: .unreserved))
   }
 
-  // A WebSocket's handshake is sent to the http or https URL (RFC 6455 §4.1).
-  private static func httpForm(_ text: String) -> String {
+  /// Returns the http or https URL to which the handshake of a WebSocket with this URL is sent (RFC 6455 §4.1).
+  static func httpForm(_ text: String) -> String {
     for scheme in ["ws", "wss"] where text.lowercased().hasPrefix(scheme + "://") {
       return (scheme == "ws" ? "http" : "https") + text.dropFirst(scheme.count)
     }
     return text
+  }
+
+  /// Returns a text that begins with an http or https URL with the URL of the WebSocket instead, which the user has written.
+  static func webSocketForm(_ text: String) -> String {
+    text.hasPrefix("http://") || text.hasPrefix("https://") ? "ws" + text.dropFirst("http".count) : text
   }
 
   // Whether the text begins with this scheme, but without two slashes. Otherwise the scheme would be read as a host's name, because

@@ -35,13 +35,16 @@ final class SocketRun: Sendable {
   /// Adds the fields of the opening handshake to a request.
   func prepare(_ request: inout EngineRequest) { opening.prepare(&request, for: channel) }
 
-  /// Begins to exchange messages after the response to the opening handshake, or throws the reason why it failed.
-  func begin(_ head: ResponseHead, over transport: WebSocketChannel.Transport) throws(CommandError) {
+  /// Begins to exchange messages after the response to the opening handshake, which was sent to `uri`, or throws the reason why it
+  /// failed.
+  func begin(_ head: ResponseHead, of uri: URI, over transport: WebSocketChannel.Transport) throws(CommandError) {
     let agreement: WebSocketAgreement
     do {
       agreement = try opening.check(status: head.status, head.fields)
     } catch {
-      throw CommandError(.httpError, error.description)
+      let text = error.description
+      throw CommandError(
+        .httpError, OptionParser.webSocketForm("\(uri): ") + text.prefix(1).lowercased() + text.dropFirst())
     }
     channel.connect(to: transport)
     channel.open(agreement)
@@ -98,6 +101,8 @@ final class SocketRun: Sendable {
       } catch {
         failure.withLock { $0 = error }
         channel.close(WebSocketClose(.goingAway))
+        // If a Close frame was sent before, `close` does nothing. Without a receiver, the connection would then never end.
+        channel.discard()
         return
       }
       receiveNext()

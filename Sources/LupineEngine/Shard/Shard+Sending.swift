@@ -24,6 +24,7 @@ extension Shard {
       upgrades: exchange.traits.offersUpgrade)
     disarm(exchange)
     exchange.begin(on: connection, now: now)
+    exchange.request.onBegin?(exchange.metrics)
     trace(
       .requestStarted(
         exchange: exchange.id, connection: UInt64(id.serial), isReused: exchange.metrics.isReusedConnection))

@@ -2,6 +2,7 @@
 
 #if Bench
   import Foundation
+  import Glibc
   import LupineBench
   @testable import LupineCommand
   import LupineEngine
@@ -57,9 +58,47 @@
         (["--ws", "--fresh"], "--ws always opens connections; remove --fresh"),
         (["-duration", "5s"], "-duration has one dash too few; write --duration"),
         (["-rate=5"], "-rate has one dash too few; write --rate"),
+        (["--stages", "1s:5", "--duration", "5s"], "--stages contains the times; leave out --duration"),
+        (["--in-flight", "5", "--poisson", "7"], "--in-flight is a closed loop; remove --poisson"),
+        (["--in-flight", "5", "--in-flight-max", "9"], "--in-flight is a closed loop; remove --in-flight-max"),
+        (["--feed", "f"], "--feed fills the requests of a file; add --from FILE"),
       ])
     func refused(arguments: [String], reason: String) {
       #expect(throws: CommandError(.usage, "\(reason): see lupine bench --help")) { try BenchOptions(arguments) }
+    }
+
+    @Test(
+      "a worker of Locust refuses the options that it would ignore",
+      arguments: [
+        ("stages", "1s:5"), ("in-flight", "5"), ("duration", "5s"), ("warm-up", "1s"), ("requests", "9"),
+        ("poisson", "7"), ("watch-pid", "1"), ("fail-if", "p99>1s"), ("json", "f"), ("csv", "f"), ("hgrm", "f"),
+        ("prometheus", "f"), ("otlp", "f"), ("junit", "f"), ("html", "f"),
+      ])
+    func refusedByWorker(name: String, value: String) throws {
+      let reason = "a Locust master controls the load and reports it; remove --\(name)"
+      #expect(throws: CommandError(.usage, "\(reason): see lupine bench --help")) {
+        try BenchOptions(["--locust-master", "h", "--\(name)", value])
+      }
+      #expect(try BenchOptions(["--locust-master", "h", "--rate", "5", "--hlog", "f"]).paths == [.hlog: "f"])
+    }
+
+    @Test("only a search has a highest rate, and it writes no report")
+    func searchOptions() throws {
+      let limited = try BenchOptions(["--up-to", "5"])
+      try limited.check(isSearch: true)
+      #expect(
+        throws: CommandError(
+          .usage,
+          "--up-to limits lupine bench search; write search before the options, or remove it: see lupine bench --help")
+      ) { try limited.check(isSearch: false) }
+      for (name, value) in [("json", "f"), ("hlog", "f"), ("watch-pid", "1"), ("locust-master", "h")] {
+        let options = try BenchOptions(["--\(name)", value])
+        try options.check(isSearch: false)
+        #expect(
+          throws: CommandError(
+            .usage, "search finds a rate, and writes no report; remove --\(name): see lupine bench --help")
+        ) { try options.check(isSearch: true) }
+      }
     }
 
     @Test("the options of streams name the format, and the request asks for it")
@@ -88,6 +127,18 @@
       #expect(filled.url == "http://h/7")
       #expect(filled.fields == ["X-7": "Ada"])
       #expect(filled.body == "{\"name\": \"Ada\", \"x\": {}}")
+    }
+  }
+
+  extension BenchOptionsTests {
+    @Test("the requests of a file open WebSockets at ws and wss URLs, but only with --ws")
+    func webSocketURLs() throws {
+      let base = EngineRequest(uri: try URI("http://localhost/"))
+      for (url, expected) in [("ws://h/a", "http://h/a"), ("wss://h/a", "https://h/a"), ("http://h/a", "http://h/a")] {
+        let template = RequestTemplate(url: url)
+        #expect(try template.request(base, opensWebSocket: true).uri == URI(expected))
+      }
+      #expect(throws: CommandError.self) { try RequestTemplate(url: "ws://h/").request(base, opensWebSocket: false) }
     }
   }
 
@@ -122,6 +173,26 @@
       #expect(run.output.contains("statuses    200: 30, 404: 10\n"), "\(run.output)")
       #expect(run.output.contains("\"name\":\"found\",\"completed\":30,\"errors\":0"), "\(run.output)")
       #expect(run.output.contains("\"name\":\"missing\",\"completed\":10,\"errors\":10"), "\(run.output)")
+    }
+
+    @Test("each request of a file is sent with each row of the feed, in turn")
+    func rowsInTurn() async throws {
+      let (targets, folder) = (Recorder<String>(), try Folder())
+      let server = try OriginServer { peer in
+        while let request = try peer.readHead() {
+          targets.record(request.target)
+          try peer.respond()
+        }
+      }
+      defer { server.stop() }
+      let requests = try folder.write(
+        "requests", "{\"url\": \"\(server.url)/a/{{id}}\"}\n{\"url\": \"\(server.url)/b/{{id}}\"}\n")
+      let run = try await lupine([
+        "bench", "--from", requests, "--feed", try folder.write("feed", "id\n1\n2\n"), "--in-flight", "1",
+        "--requests", "4", "--quiet",
+      ])
+      #expect(run.status == 0, "\(run.errors)")
+      #expect(await targets.first(4) == ["/a/1", "/b/1", "/a/2", "/b/2"])
     }
 
     @Test(
@@ -320,6 +391,24 @@
       #expect(run.output.contains("echo since due") && run.output.contains(", 0 without an echo"), "\(run.output)")
     }
 
+    @Test("each trial of a search has its own connections, because requests of the trial before may be unfinished")
+    func search() async throws {
+      let events = Recorder<String>()
+      let server = try OriginServer { peer in
+        events.record("connection")
+        while try peer.readHead() != nil { try peer.respond() }
+      }
+      defer { server.stop() }
+      let run = try await lupine([
+        "bench", "search", "--fail-if", "errors>0", "--rate", "50", "--up-to", "100", "--requests", "1", server.url,
+      ])
+      events.record("end")
+      // On a busy machine, the request may be sent so late that a trial is invalid, which ends the search.
+      guard run.status != ExitCode.generatorOverloaded.rawValue else { return }
+      #expect(run.status == 0 && run.output.contains("50.0 per second: met\n100.0 per second: met\n"), "\(run)")
+      #expect(await events.first(2) == ["connection", "connection"])
+    }
+
     @Test("a condition that is met has its own exit status, and JUnit's report names it")
     func objectives() async throws {
       let server = try server()
@@ -331,6 +420,26 @@
       #expect(run.status == ExitCode.objectiveMissed.rawValue, "\(run.errors)")
       #expect(run.output.contains("FAILED: errors>50%: it was 100.000 %\n"), "\(run.output)")
       #expect(run.output.contains("<failure message=\"errors&gt;50%: it was 100.000 %\"/>"), "\(run.output)")
+    }
+
+    @Test("an interrupted test prints its report, and has its own exit status")
+    func interrupted() async throws {
+      let (received, folder) = (Recorder<String>(), try Folder())
+      let server = try OriginServer { peer in
+        while let request = try peer.readHead() {
+          received.record(request.target)
+          try peer.respond()
+        }
+      }
+      defer { server.stop() }
+      let output = try folder.write("output", "")
+      let process = try ChildProcess(
+        [try commandPath(), "bench", "--rate", "100", "--duration", "1h", "--quiet", server.url], output: .file(output))
+      #expect(await received.next() == "/")
+      kill(process.processIdentifier, SIGINT)
+      #expect(await process.end() == ExitCode.interrupted.rawValue)
+      let text = try folder.read("output")
+      #expect(text.contains(/due +\d+ requests in \d/) && text.contains("statuses    200: "), "\(text)")
     }
 
     @Test("two reports are compared, logs are merged, and files of another kind are refused")
@@ -348,6 +457,23 @@
       #expect(merged.output.split(separator: "\n").count { $0.contains("HISTF") } == 2, "\(merged.output)")
       #expect(try await lupine(["bench", "compare", log, log]).status == ExitCode.unreadableInput.rawValue)
       #expect(try await lupine(["bench", "merge", report]).errors.contains("line 1 of \(report) isn't an interval"))
+      let full = try await shell("$lupine bench merge \(log) >/dev/full")
+      #expect(full.status == ExitCode.writeError.rawValue && full.errors.contains("standard output can't be written"))
+    }
+
+    @Test("a log that can't be created prevents the test, and one that can't be written is an error after the report")
+    func logs() async throws {
+      let server = try server()
+      defer { server.stop() }
+      let load = ["bench", "--in-flight", "1", "--requests", "1", "--quiet", server.url, "--hlog"]
+      let missing = try await lupine(load + ["/missing/log"])
+      #expect(missing.status == ExitCode.writeError.rawValue && missing.output.isEmpty, "\(missing)")
+      #expect(missing.errors.hasPrefix("lupine: /missing/log can't be written"), "\(missing)")
+      let full = try await lupine(load + ["/dev/full"])
+      #expect(full.status == ExitCode.writeError.rawValue && full.output.contains("completed   1,"), "\(full)")
+      let printed = try await lupine(load + ["-"])
+      #expect(printed.status == 0 && printed.output.hasPrefix("#[Histogram log format version 1.3]\n"), "\(printed)")
+      #expect(printed.output.contains("completed   1,"), "\(printed)")
     }
   }
 #endif
