@@ -128,19 +128,10 @@
         prewarmed = isOfFile || options.opensConnections || options.streams != nil ? nil : base
       }
 
-      private static func engine(_ configuration: EngineConfiguration) throws(CommandError) -> Engine {
-        do {
-          return try Engine(configuration: configuration)
-        } catch {
-          throw CommandError(
-            .other, "the engine can't start (\(error)). Raise the descriptor and process limits (ulimit -n, -u).")
-        }
-      }
-
       /// Ends the requests that a test has left unfinished, and closes the connections, so that they don't affect the next test.
       mutating func renewEngine() async throws(CommandError) {
         await engine.shutdown(isGraceful: false)
-        engine = try Self.engine(configuration)
+        engine = try .started(configuration)
         scenarios = try makeScenarios(engine)
       }
 
