@@ -91,19 +91,13 @@ public struct DataStreamTask: Sendable {
   }
 
   /// Cancels the stream request.
-  public func cancel() {
-    request.cancel()
-  }
+  public func cancel() { request.cancel() }
 
   /// Resumes the stream request if it was suspended.
-  public func resume() {
-    request.resume()
-  }
+  public func resume() { request.resume() }
 
   /// Suspends the stream request until it is resumed. Does nothing if the request was cancelled or has finished.
-  public func suspend() {
-    request.suspend()
-  }
+  public func suspend() { request.suspend() }
 }
 
 extension DataStreamRequest {

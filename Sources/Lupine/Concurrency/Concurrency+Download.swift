@@ -35,19 +35,13 @@ public struct DownloadTask<Value: Sendable>: Sendable {
   private var cancellation: (@Sendable () -> Void)? { shouldAutomaticallyCancel ? request.cancellation : nil }
 
   /// Cancels the download without producing resume data.
-  public func cancel() {
-    request.cancel()
-  }
+  public func cancel() { request.cancel() }
 
   /// Resumes the download if it was suspended.
-  public func resume() {
-    request.resume()
-  }
+  public func resume() { request.resume() }
 
   /// Suspends the download until it is resumed. Does nothing if the download was cancelled or has finished.
-  public func suspend() {
-    request.suspend()
-  }
+  public func suspend() { request.suspend() }
 }
 
 extension DownloadRequest {

@@ -54,19 +54,13 @@ public struct DataTask<Value: Sendable>: Sendable {
   private var cancellation: (@Sendable () -> Void)? { shouldAutomaticallyCancel ? request.cancellation : nil }
 
   /// Cancels the data request.
-  public func cancel() {
-    request.cancel()
-  }
+  public func cancel() { request.cancel() }
 
   /// Resumes the data request if it was suspended.
-  public func resume() {
-    request.resume()
-  }
+  public func resume() { request.resume() }
 
   /// Suspends the data request until it is resumed. Does nothing if the request was cancelled or has finished.
-  public func suspend() {
-    request.suspend()
-  }
+  public func suspend() { request.suspend() }
 }
 
 extension DataRequest {

@@ -5,101 +5,63 @@ import LupineURLSession
 
 extension AFError {
   /// Whether this error is ``createURLRequestFailed(error:)``.
-  public var isCreateURLRequestError: Bool {
-    if case .createURLRequestFailed = self { true } else { false }
-  }
+  public var isCreateURLRequestError: Bool { if case .createURLRequestFailed = self { true } else { false } }
 
   /// Whether this error is ``createUploadableFailed(error:)``.
-  public var isCreateUploadableError: Bool {
-    if case .createUploadableFailed = self { true } else { false }
-  }
+  public var isCreateUploadableError: Bool { if case .createUploadableFailed = self { true } else { false } }
 
   /// Whether this error is ``downloadedFileMoveFailed(error:source:destination:)``.
-  public var isDownloadedFileMoveError: Bool {
-    if case .downloadedFileMoveFailed = self { true } else { false }
-  }
+  public var isDownloadedFileMoveError: Bool { if case .downloadedFileMoveFailed = self { true } else { false } }
 
   /// Whether this error is ``explicitlyCancelled``.
-  public var isExplicitlyCancelledError: Bool {
-    if case .explicitlyCancelled = self { true } else { false }
-  }
+  public var isExplicitlyCancelledError: Bool { if case .explicitlyCancelled = self { true } else { false } }
 
   /// Whether this error is ``invalidURL(url:)``.
-  public var isInvalidURLError: Bool {
-    if case .invalidURL = self { true } else { false }
-  }
+  public var isInvalidURLError: Bool { if case .invalidURL = self { true } else { false } }
 
   /// Whether this error is ``multipartEncodingFailed(reason:)``.
-  public var isMultipartEncodingError: Bool {
-    if case .multipartEncodingFailed = self { true } else { false }
-  }
+  public var isMultipartEncodingError: Bool { if case .multipartEncodingFailed = self { true } else { false } }
 
   /// Whether this error is ``parameterEncoderFailed(reason:)``.
-  public var isParameterEncoderError: Bool {
-    if case .parameterEncoderFailed = self { true } else { false }
-  }
+  public var isParameterEncoderError: Bool { if case .parameterEncoderFailed = self { true } else { false } }
 
   /// Whether this error is ``parameterEncodingFailed(reason:)``.
-  public var isParameterEncodingError: Bool {
-    if case .parameterEncodingFailed = self { true } else { false }
-  }
+  public var isParameterEncodingError: Bool { if case .parameterEncodingFailed = self { true } else { false } }
 
   /// Whether this error is ``requestAdaptationFailed(error:)``.
-  public var isRequestAdaptationError: Bool {
-    if case .requestAdaptationFailed = self { true } else { false }
-  }
+  public var isRequestAdaptationError: Bool { if case .requestAdaptationFailed = self { true } else { false } }
 
   /// Whether this error is ``requestRetryFailed(retryError:originalError:)``.
-  public var isRequestRetryError: Bool {
-    if case .requestRetryFailed = self { true } else { false }
-  }
+  public var isRequestRetryError: Bool { if case .requestRetryFailed = self { true } else { false } }
 
   /// Whether this error is ``responseSerializationFailed(reason:)``.
-  public var isResponseSerializationError: Bool {
-    if case .responseSerializationFailed = self { true } else { false }
-  }
+  public var isResponseSerializationError: Bool { if case .responseSerializationFailed = self { true } else { false } }
 
   /// Whether this error is ``responseValidationFailed(reason:)``.
-  public var isResponseValidationError: Bool {
-    if case .responseValidationFailed = self { true } else { false }
-  }
+  public var isResponseValidationError: Bool { if case .responseValidationFailed = self { true } else { false } }
 
   /// Whether this error is ``serverTrustEvaluationFailed(reason:)``.
-  public var isServerTrustEvaluationError: Bool {
-    if case .serverTrustEvaluationFailed = self { true } else { false }
-  }
+  public var isServerTrustEvaluationError: Bool { if case .serverTrustEvaluationFailed = self { true } else { false } }
 
   /// Whether this error is ``sessionDeinitialized``.
-  public var isSessionDeinitializedError: Bool {
-    if case .sessionDeinitialized = self { true } else { false }
-  }
+  public var isSessionDeinitializedError: Bool { if case .sessionDeinitialized = self { true } else { false } }
 
   /// Whether this error is ``sessionInvalidated(error:)``.
-  public var isSessionInvalidatedError: Bool {
-    if case .sessionInvalidated = self { true } else { false }
-  }
+  public var isSessionInvalidatedError: Bool { if case .sessionInvalidated = self { true } else { false } }
 
   /// Whether this error is ``sessionTaskFailed(error:)``.
-  public var isSessionTaskError: Bool {
-    if case .sessionTaskFailed = self { true } else { false }
-  }
+  public var isSessionTaskError: Bool { if case .sessionTaskFailed = self { true } else { false } }
 
   /// The value that could not be converted to a URL, if this error is ``invalidURL(url:)``. Nil for other errors.
-  public var urlConvertible: (any URLConvertible)? {
-    if case .invalidURL(let url) = self { url } else { nil }
-  }
+  public var urlConvertible: (any URLConvertible)? { if case .invalidURL(let url) = self { url } else { nil } }
 
   /// The file of a form's part that could not be read, or the form's output file that could not be created, if this error is
   /// ``multipartEncodingFailed(reason:)``. Nil if the reason names no file, and for other errors.
-  public var url: URL? {
-    if case .multipartEncodingFailed(let reason) = self { reason.url } else { nil }
-  }
+  public var url: URL? { if case .multipartEncodingFailed(let reason) = self { reason.url } else { nil } }
 
   /// The temporary file that could not be moved, if this error is ``downloadedFileMoveFailed(error:source:destination:)``. Nil for
   /// other errors.
-  public var sourceURL: URL? {
-    if case .downloadedFileMoveFailed(_, let source, _) = self { source } else { nil }
-  }
+  public var sourceURL: URL? { if case .downloadedFileMoveFailed(_, let source, _) = self { source } else { nil } }
 
   /// The destination to which a downloaded file could not be moved, if this error is
   /// ``downloadedFileMoveFailed(error:source:destination:)``. Nil for other errors.

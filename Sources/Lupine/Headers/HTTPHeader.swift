@@ -24,36 +24,24 @@ public struct HTTPHeader: Hashable, Sendable {
 
 extension HTTPHeader: CustomStringConvertible {
   /// The header field as `name: value`. Characters that could control a terminal are escaped.
-  public var description: String {
-    ReadableText.line("\(name): \(value)")
-  }
+  public var description: String { ReadableText.line("\(name): \(value)") }
 }
 
 extension HTTPHeader {
   /// An `Accept` field (RFC 9110 §12.5.1).
-  public static func accept(_ value: String) -> HTTPHeader {
-    HTTPHeader(name: "Accept", value: value)
-  }
+  public static func accept(_ value: String) -> HTTPHeader { HTTPHeader(name: "Accept", value: value) }
 
   /// An `Accept-Charset` field (RFC 9110 §12.5.2).
-  public static func acceptCharset(_ value: String) -> HTTPHeader {
-    HTTPHeader(name: "Accept-Charset", value: value)
-  }
+  public static func acceptCharset(_ value: String) -> HTTPHeader { HTTPHeader(name: "Accept-Charset", value: value) }
 
   /// An `Accept-Encoding` field (RFC 9110 §12.5.3).
-  public static func acceptEncoding(_ value: String) -> HTTPHeader {
-    HTTPHeader(name: "Accept-Encoding", value: value)
-  }
+  public static func acceptEncoding(_ value: String) -> HTTPHeader { HTTPHeader(name: "Accept-Encoding", value: value) }
 
   /// An `Accept-Language` field (RFC 9110 §12.5.4).
-  public static func acceptLanguage(_ value: String) -> HTTPHeader {
-    HTTPHeader(name: "Accept-Language", value: value)
-  }
+  public static func acceptLanguage(_ value: String) -> HTTPHeader { HTTPHeader(name: "Accept-Language", value: value) }
 
   /// An `Authorization` field with a complete value, including the scheme (RFC 9110 §11.6.2).
-  public static func authorization(_ value: String) -> HTTPHeader {
-    HTTPHeader(name: "Authorization", value: value)
-  }
+  public static func authorization(_ value: String) -> HTTPHeader { HTTPHeader(name: "Authorization", value: value) }
 
   /// An `Authorization` field for the Basic scheme (RFC 7617).
   ///
@@ -65,9 +53,7 @@ extension HTTPHeader {
   }
 
   /// An `Authorization` field for the Bearer scheme (RFC 6750 §2.1).
-  public static func authorization(bearerToken: String) -> HTTPHeader {
-    authorization("Bearer \(bearerToken)")
-  }
+  public static func authorization(bearerToken: String) -> HTTPHeader { authorization("Bearer \(bearerToken)") }
 
   /// A `Content-Disposition` field (RFC 6266).
   public static func contentDisposition(_ value: String) -> HTTPHeader {
@@ -80,14 +66,10 @@ extension HTTPHeader {
   }
 
   /// A `Content-Type` field (RFC 9110 §8.3).
-  public static func contentType(_ value: String) -> HTTPHeader {
-    HTTPHeader(name: "Content-Type", value: value)
-  }
+  public static func contentType(_ value: String) -> HTTPHeader { HTTPHeader(name: "Content-Type", value: value) }
 
   /// A `User-Agent` field (RFC 9110 §10.1.5).
-  public static func userAgent(_ value: String) -> HTTPHeader {
-    HTTPHeader(name: "User-Agent", value: value)
-  }
+  public static func userAgent(_ value: String) -> HTTPHeader { HTTPHeader(name: "User-Agent", value: value) }
 
   /// A `Sec-WebSocket-Protocol` field (RFC 6455 §11.3.4).
   public static func websocketProtocol(_ value: String) -> HTTPHeader {

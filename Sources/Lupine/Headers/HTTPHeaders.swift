@@ -118,29 +118,19 @@ extension HTTPHeaders: ExpressibleByArrayLiteral {
 
 extension HTTPHeaders: Collection {
   /// Returns an iterator over the header fields in order.
-  public func makeIterator() -> IndexingIterator<[HTTPHeader]> {
-    fields.makeIterator()
-  }
+  public func makeIterator() -> IndexingIterator<[HTTPHeader]> { fields.makeIterator() }
 
   /// The position of the first header field.
-  public var startIndex: Int {
-    fields.startIndex
-  }
+  public var startIndex: Int { fields.startIndex }
 
   /// The position after the last header field.
-  public var endIndex: Int {
-    fields.endIndex
-  }
+  public var endIndex: Int { fields.endIndex }
 
   /// The header field at `position`, which must be valid.
-  public subscript(position: Int) -> HTTPHeader {
-    fields[position]
-  }
+  public subscript(position: Int) -> HTTPHeader { fields[position] }
 
   /// Returns the position after `i`, which must be the position of a header field.
-  public func index(after i: Int) -> Int {
-    fields.index(after: i)
-  }
+  public func index(after i: Int) -> Int { fields.index(after: i) }
 }
 
 extension HTTPHeaders: CustomStringConvertible {

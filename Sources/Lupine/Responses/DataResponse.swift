@@ -38,14 +38,10 @@ public struct DataResponse<Success, Failure: Error> {
   }
 
   /// The value that the serializer created, or nil if ``result`` is a failure.
-  public var value: Success? {
-    if case .success(let value) = result { value } else { nil }
-  }
+  public var value: Success? { if case .success(let value) = result { value } else { nil } }
 
   /// The error of the request, or nil if ``result`` is a success.
-  public var error: Failure? {
-    if case .failure(let error) = result { error } else { nil }
-  }
+  public var error: Failure? { if case .failure(let error) = result { error } else { nil } }
 
   /// Returns this response with its success value replaced by the result of `transform`. A failure stays unchanged.
   public func map<NewSuccess>(_ transform: (Success) -> NewSuccess) -> DataResponse<NewSuccess, Failure> {

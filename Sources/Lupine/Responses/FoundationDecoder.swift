@@ -62,4 +62,13 @@ extension DataDecoder {
     }
     return try FoundationJSON.decode(type, from: data, with: decoder)
   }
+
+  /// Decodes the body of a response, or a part of it. The failure is `.responseSerializationFailed` with `.decodingFailed`.
+  func decoded<T: Decodable & Sendable>(from data: Data) -> Result<T, AFError> {
+    do {
+      return .success(try decodeBody(T.self, from: data))
+    } catch {
+      return .failure(.responseSerializationFailed(reason: .decodingFailed(error: error)))
+    }
+  }
 }

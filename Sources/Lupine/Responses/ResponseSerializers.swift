@@ -138,11 +138,7 @@ public final class DecodableResponseSerializer<T: Decodable & Sendable>: Respons
     guard let data = try preparedData(request: request, response: response, data: data, error: error) else {
       return try Self.emptyValue()
     }
-    do {
-      return try decoder.decodeBody(T.self, from: data)
-    } catch {
-      throw AFError.responseSerializationFailed(reason: .decodingFailed(error: error))
-    }
+    return try decoder.decoded(from: data).get()
   }
 
   private static func emptyValue() throws -> T {

@@ -77,16 +77,6 @@ extension StreamReader {
   }
 }
 
-extension DataDecoder {
-  func decoded<T: Decodable & Sendable>(from data: Data) -> Result<T, AFError> {
-    do {
-      return .success(try decodeBody(T.self, from: data))
-    } catch {
-      return .failure(.responseSerializationFailed(reason: .decodingFailed(error: error)))
-    }
-  }
-}
-
 extension ServerSentEvent {
   func decoded<T: Decodable & Sendable>(by decoder: any DataDecoder) -> Result<T, AFError> {
     decoder.decoded(from: Data(data.utf8))

@@ -51,12 +51,7 @@ public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSeri
   ///
   /// - Throws: The preprocessor's error, or `AFError.responseSerializationFailed` with `.decodingFailed`.
   public func serialize(_ data: Data) throws -> T {
-    let data = try dataPreprocessor.preprocess(data)
-    do {
-      return try decoder.decodeBody(T.self, from: data)
-    } catch {
-      throw AFError.responseSerializationFailed(reason: .decodingFailed(error: error))
-    }
+    try decoder.decoded(from: dataPreprocessor.preprocess(data)).get()
   }
 }
 
