@@ -1,5 +1,8 @@
 // CookieSource: the parts of a URL that determine which cookies its server may set and receives (RFC 6265bis §5.1).
 
+package import Foundation
+package import LupineWire
+
 /// The parts of a request's or response's URL that determine which cookies the request sends or the response may set.
 package struct CookieSource: Sendable, Hashable {
   /// The URL's host in lowercase. An IPv6 address has no brackets. For a Unix socket, the host is the socket's path, so that each
@@ -69,5 +72,23 @@ package struct CookieSource: Sendable, Hashable {
       domains.append(String(Substring(rest)))
     }
     return domains
+  }
+}
+
+// URLs are parsed by the engine's URI parser, so that cookies and connections agree on the host.
+extension CookieSource {
+  /// Creates the cookie source for a URI. Returns nil if the host is longer than the longest DNS name.
+  package init?(_ uri: URI) {
+    let host = uri.origin.socketPath ?? uri.origin.host
+    guard host.utf8.count <= CookieLimits.hostBytesMax else { return nil }
+    self.init(
+      host: host, path: String(Substring(uri.target.utf8.prefix { $0 != UInt8(ascii: "?") })),
+      isSecure: uri.origin.scheme == .https, port: uri.origin.port)
+  }
+
+  /// Creates the cookie source for a URL. Returns nil if the URL isn't a valid http or https URL.
+  package init?(_ url: URL) {
+    guard let uri = try? URI(url.absoluteString) else { return nil }
+    self.init(uri)
   }
 }

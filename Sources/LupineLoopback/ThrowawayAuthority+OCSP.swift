@@ -47,7 +47,11 @@ extension ThrowawayAuthority {
     defer {
       for time in [start, end, revoked] { ASN1_STRING_free(time) }
     }
-    if let request { try Self.copyNonce(of: request, to: basic.pointer) }
+    if let request {
+      guard let request = decode(request, d2i_OCSP_REQUEST, freeing: OCSP_REQUEST_free),
+        OCSP_copy_nonce(basic.pointer, request.pointer) == 1
+      else { throw .configurationFromQueue("The request has no nonce.") }
+    }
     for (identity, status) in earlier + [(identity: identity, status: status)] {
       let leaf = try identity.certificate()
       // SAFETY: the response copies the identifier and the times.
@@ -64,14 +68,6 @@ extension ThrowawayAuthority {
       throw .configurationFromQueue("A throwaway OCSP response can't be signed.")
     }
     return Self.encode(OCSP_RESPONSE_STATUS_SUCCESSFUL, basic.pointer)
-  }
-
-  private static func copyNonce(of request: [UInt8], to basic: OpaquePointer) throws(TLSError) {
-    guard let parsed = decode(request, d2i_OCSP_REQUEST, freeing: OCSP_REQUEST_free),
-      OCSP_copy_nonce(basic, parsed.pointer) == 1
-    else {
-      throw .configurationFromQueue("The request has no nonce.")
-    }
   }
 
   /// Creates a certificate revocation list in DER, signed by this authority.

@@ -142,7 +142,9 @@ package struct DigestSession: Sendable {
     if challenge.hashesUser { return "username=\"\(hashedUser)\"" }
     let hasControls = user.utf8.contains { $0 < 0x20 || $0 == 0x7F }
     let isASCII = user.utf8.allSatisfy { $0 < 0x80 }
-    if hasControls || (!isASCII && challenge.expectsUTF8) { return "username*=UTF-8''\(extendedValue(user))" }
+    if hasControls || (!isASCII && challenge.expectsUTF8) {
+      return "username*=UTF-8''" + PercentEncoding.encode(user.utf8, keeping: .attribute)
+    }
     return "username=\(quotedString(user))"
   }
 

@@ -1,12 +1,11 @@
-// DigestText: the hexadecimal hashes, quoted strings and extended values of Digest's formulas and parameters.
+// DigestText: the hexadecimal hashes and quoted strings of Digest's formulas and parameters.
 
 import LupineTLS
 import LupineWire
 
 /// Returns two lowercase hexadecimal digits for each byte (RFC 7616 §3.1.3: LHEX).
 func hex(_ bytes: [UInt8]) -> String {
-  let digits = Array("0123456789abcdef".utf8)
-  return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  bytes.map { $0.hexDigits() }.joined()
 }
 
 /// Returns the text as quoted-string = DQUOTE *( qdtext / quoted-pair ) DQUOTE (RFC 9110 §5.6.4).
@@ -17,12 +16,6 @@ func quotedString(_ text: String) -> String {
     quoted.unicodeScalars.append(scalar)
   }
   return quoted + "\""
-}
-
-// value-chars = *( pct-encoded / attr-char ) (RFC 8187 §3.2.1)
-/// Returns the text in UTF-8, with every byte percent-encoded that isn't an attr-char of RFC 8187, as in `username*`.
-func extendedValue(_ text: String) -> String {
-  PercentEncoding.encode(text.utf8, keeping: .attribute)
 }
 
 extension MessageDigest {

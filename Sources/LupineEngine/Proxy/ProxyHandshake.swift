@@ -19,6 +19,16 @@ protocol ProxyHandshake: ~Copyable {
   mutating func receiveEnd() -> ProxyError
 }
 
+/// The next step that a handshake with a proxy requires from its caller.
+enum ProxyStep: Sendable, Equatable {
+  /// Receive more bytes. All bytes so far were consumed, and the reply is incomplete.
+  case needMoreBytes
+  /// Send these bytes, then continue to receive.
+  case send([UInt8])
+  /// Use the tunnel, which is now open. The bytes after the cursor come from the destination of the tunnel.
+  case done
+}
+
 extension Proxy {
   /// Creates a handshake that opens a tunnel to an origin. `address` is the resolved address of the origin. If it is nil, a SOCKS
   /// proxy receives the origin's host name. `authorization` replaces the credentials in an HTTP proxy's URL.
