@@ -133,17 +133,17 @@ extension StoredResponse {
     isOutdated(byResponseTo: request) && !isBeside(new)
   }
 
+  /// Returns whether a later response to `request` has made this stored response outdated, if HTTP's rules don't permit storing the
+  /// later one.
+  package func isOutdated(byResponseTo request: CacheRequest) -> Bool {
+    request.mayRead(partition) && selectingFields.match(request)
+  }
+
   /// Returns whether this stored response is of a newer version than `other`, because it was requested after the head of `other` had
   /// arrived. The body of `other` then took longer, or the decision to store it. False if the clock has been set back since this
   /// response arrived: its times then say nothing.
   package func isNewer(than other: StoredResponse, now: Int64) -> Bool {
     times.request > other.times.response && times.response <= now && !isSameVersion(as: other)
-  }
-
-  /// Returns whether a later response to `request` has made this stored response outdated, if HTTP's rules don't permit storing the
-  /// later one.
-  package func isOutdated(byResponseTo request: CacheRequest) -> Bool {
-    request.mayRead(partition) && selectingFields.match(request)
   }
 }
 

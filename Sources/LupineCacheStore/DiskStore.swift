@@ -242,6 +242,6 @@ extension DiskStoreError {
     if case .system(let error) = self { error.isOutOfDescriptors || error.isOutOfMemory } else { false }
   }
 
-  /// Whether the error means that the file doesn't exist (ENOENT).
+  /// Whether the error means that the file or its folder doesn't exist (ENOENT).
   package var isMissingFile: Bool { if case .system(let error) = self { error.code == 2 } else { false } }
 }

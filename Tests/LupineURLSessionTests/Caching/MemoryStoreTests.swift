@@ -64,7 +64,7 @@ import Testing
   func restoringVersions() throws {
     let store = MemoryStore(capacity: 1_000_000)
     for (content, time, expected) in [("a", 5, "a"), ("b", 5, "a"), ("c", 6, "c"), ("d", 4, "c")] {
-      store.restore(try record(content, at: Int64(time)), for: "u")
+      store.restore(try record("1", content, at: Int64(time)), for: "u")
       #expect(contents(store, "u") == [expected])
     }
     store.restore(try record("2", "e"), for: "u")

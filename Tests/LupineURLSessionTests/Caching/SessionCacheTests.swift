@@ -123,7 +123,8 @@ import Testing
       let found = try #require(cache.cachedResponse(for: request))
       #expect(found.data == Data("one".utf8))
       let task = fixture.session.dataTask(with: request)
-      #expect(await firstValue { cache.getCachedResponse(for: task, completionHandler: $0) } != nil)
+      let ofTask = await firstValue { cache.getCachedResponse(for: task, completionHandler: $0) }
+      #expect(ofTask?.data == found.data)
       for own in [["Accept-Encoding": "identity"], ["X": "1"]] {
         #expect(cache.cachedResponse(for: fixture.request("/a", own)) == nil)
       }
