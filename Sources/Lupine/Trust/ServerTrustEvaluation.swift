@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineEngine
+import LupineReactor
 public import LupineURLSession
 
 // Unchecked because the class is open. All state is constant.
@@ -35,7 +36,7 @@ open class ServerTrustManager: @unchecked Sendable {
     var host = host.lowercased()
     if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
     if host.hasSuffix(".") { host.removeLast() }
-    return NumericAddress(host).map { "\($0.bytes)" } ?? host
+    return IPAddress(host).map { "\($0.bytes)" } ?? host
   }
 
   /// Returns the evaluator of a host, or nil to verify the host as in a session without a manager.
