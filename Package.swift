@@ -400,8 +400,8 @@ let package = Package(
     .testTarget(
       name: "LupineCommandTests",
       dependencies: [
-        "LupineCommand", "LupineBench", "LupineEngine", "LupineAuthentication", "LupineOrigin", "LupineLoopback",
-        "LupineTestSupport",
+        "LupineCommand", "LupineBench", "LupineEngine", "LupineAuthentication", "LupineWire", "LupineOrigin",
+        "LupineLoopback", "LupineTestSupport",
       ],
       swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),

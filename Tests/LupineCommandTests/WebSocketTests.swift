@@ -3,6 +3,7 @@
 import Foundation
 import LupineOrigin
 import LupineTestSupport
+import LupineWire
 import Testing
 
 @Suite("WebSocket by the command", .timeLimit(.minutes(10)))
