@@ -128,9 +128,10 @@ extension CacheExchange {
     guard var served = state.served, !served.isBusy else { return nil }
     if case .data(let data) = served.body, data.isEmpty {
       if state.network != nil {
-        let handle = state.network?.extendWindow(by: state.window)
+        let window = state.window
+        let handle = state.network?.extendWindow(by: window)
         state.network?.beginning = nil
-        return .receiveRest(handle, window: state.window)
+        return .receiveRest(handle, window: window)
       }
       state.phase = .ended
       let local = ExchangeMetrics(
