@@ -124,7 +124,7 @@ extension TransferState {
     repeat {
       if let step = takeStep() { return step }
     } while canStep
-    hop = .none
+    isDelivering = false
     return nil
   }
 

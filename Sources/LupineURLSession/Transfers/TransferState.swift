@@ -118,11 +118,6 @@ struct TransferState: Sendable {
     case end(URLError?)
   }
 
-  /// Whether the transfer has requested a delivery on the session's queue that hasn't ended yet.
-  enum Hop {
-    case none, requested
-  }
-
   /// The receive window: the maximum number of received body bytes that the observer hasn't processed yet.
   let windowBytes: Int
   /// Whether the observer reports the bytes that it has processed, by `extendWindow(by:)`. If false, the observer has processed a
@@ -139,7 +134,8 @@ struct TransferState: Sendable {
   var turn = Turn.received
   /// The number of questions to the observer so far, which is also the number of the latest question.
   var questionCount = 0
-  var hop = Hop.none
+  /// Whether the transfer has requested a delivery on the session's queue that hasn't ended yet.
+  var isDelivering = false
   var batch = TransferBatch()
 
   /// The latest request in the engine's form. `urlRequest` is the same request as a URLRequest for the observer.
@@ -241,7 +237,7 @@ struct TransferState: Sendable {
     var actions: [Action] = []
     // If the body isn't streamed and a delivery is in progress, the observer may still be processing the latest piece. The
     // delivery's next step then extends the window.
-    if isStreamed || hop == .none, let byteCount = takeExtension() { actions.append(.extendWindow(byteCount)) }
+    if isStreamed || !isDelivering, let byteCount = takeExtension() { actions.append(.extendWindow(byteCount)) }
     switch body {
     case .discarded, .superseded: actions.append(.discardBody)
     case .wanted, .undecided: break
@@ -284,8 +280,8 @@ struct TransferState: Sendable {
 
   /// Returns the action `deliver` if a step can be performed and no delivery has been requested yet. Otherwise returns nil.
   mutating func requestDelivery() -> Action? {
-    guard hop == .none, canStep else { return nil }
-    hop = .requested
+    guard !isDelivering, canStep else { return nil }
+    isDelivering = true
     return .deliver
   }
 
