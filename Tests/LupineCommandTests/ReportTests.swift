@@ -22,7 +22,8 @@ struct ReportTests {
     #expect(run.status == 0 && run.output.isEmpty)
     #expect(!run.errors.contains("secret"))
     // The client's port varies.
-    let lines = run.errors.split(separator: "\n").map { String($0).replacing(/( from 127\.0\.0\.1:)\d+$/) { "\($0.1)PORT" } }
+    let lines = run.errors.replacing(/from 127\.0\.0\.1:\d+/, with: "from 127.0.0.1:PORT")
+      .split(separator: "\n").map { String($0) }
     let expected = [
       "* requesting from \(server.url)", "> GET /a HTTP/1.1", "> Host: 127.0.0.1:\(server.port)",
       "> User-Agent: lupine/0.1.0",

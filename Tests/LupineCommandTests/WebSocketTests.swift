@@ -1,6 +1,7 @@
 // WebSocketTests: `lupine --ws`: lines to the server, messages from it, frames with --verbose, and exit statuses.
 
 import Foundation
+import LupineEngine
 import LupineOrigin
 import LupineTestSupport
 import LupineWire
