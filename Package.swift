@@ -139,7 +139,7 @@ let package = Package(
     .target(name: "LupineTesting", dependencies: ["LupineURLSession"], swiftSettings: strict),
     // Alamofire's API, implemented on Foundation's types.
     .target(
-      name: "Lupine", dependencies: ["LupineURLSession", "LupineEngine", "LupineReactor", "LupineFormats", "LupineLibc"],
+      name: "Lupine", dependencies: ["LupineURLSession", "LupineEngine", "LupineFormats", "LupineLibc"],
       swiftSettings: strict),
     // The same API under the module name that programs written for Alamofire import.
     .target(name: "Alamofire", dependencies: ["Lupine"], swiftSettings: strict),

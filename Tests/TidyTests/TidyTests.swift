@@ -106,13 +106,13 @@ import Testing
   }
 
   @Test(
-    "the targets with Alamofire's API use the engine only for fields, streams, awaiting a result, and TLS errors"
+    "the targets with Alamofire's API use only fields, codings, streams, awaited results and TLS errors of the engine"
   )
   func engineInLupine() {
     let files = SourceTree.sources.filter { $0.target == "Lupine" && $0.imports.contains("LupineEngine") }
     let paths = [
       "Concurrency/Concurrency", "Concurrency/Concurrency+Download", "Concurrency/Concurrency+StreamElements",
-      "Headers/HTTPHeaders", "Streams/DataStreamRequest+Elements",
+      "Headers/HTTPHeaders", "Parameters/RequestCompression", "Streams/DataStreamRequest+Elements",
       "Streams/EventStream", "Streams/EventStreamOptions", "Streams/StreamReader",
       "Trust/ServerTrustEvaluation+Pinning",
     ]

@@ -1,8 +1,6 @@
 // `ServerTrustManager` and its evaluators, which decide for each host whether its server is trusted.
 
 import Foundation
-import LupineEngine
-import LupineReactor
 public import LupineURLSession
 
 // Unchecked because the class is open. All state is constant.
@@ -30,13 +28,12 @@ open class ServerTrustManager: @unchecked Sendable {
       evaluators.map { (Self.spelling($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Returns the spelling of `host` by which evaluators are found. All spellings of an IP address have the same one. A name is in
-  /// lowercase, without its trailing dot.
+  /// Returns `host` in lowercase, without the brackets of an IPv6 address and without the trailing dot of a name.
   package static func spelling(_ host: String) -> String {
     var host = host.lowercased()
     if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
     if host.hasSuffix(".") { host.removeLast() }
-    return IPAddress(host).map { "\($0.bytes)" } ?? host
+    return host
   }
 
   /// Returns the evaluator of a host, or nil to verify the host as in a session without a manager.

@@ -3,13 +3,8 @@
 #if Bench
   import CLupineLinux
   import LupineEngine
+  import LupineLibc
   import Synchronization
-
-  #if canImport(Glibc)
-    import Glibc
-  #else
-    import Musl
-  #endif
 
   /// The signal SIGINT, which a terminal sends for Ctrl-C.
   enum Interruption {

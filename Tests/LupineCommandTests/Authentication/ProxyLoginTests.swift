@@ -66,7 +66,9 @@ struct ProxyLoginTests {
     ] {
       let proxy = [option, "-x", server.authority, "-U", login]
       let plain = try await lupine(proxy + ["-f", "\(Servers.nginx)/small.txt"])
-      #expect(plain.status == 22 && plain.errors.contains("407"), "\(plain.errors)")
+      #expect(
+        plain.status == 22 && plain.errors.contains("407"),
+        "\(option): status \(plain.status), \(plain.output), \(plain.errors)")
       let tunnel = try await lupine(proxy + ["-k", "\(Servers.nginxTLS)/small.txt"])
       #expect(tunnel.status == 97 && tunnel.hasOneErrorLine && !tunnel.errors.contains("secret"), "\(tunnel.errors)")
     }
