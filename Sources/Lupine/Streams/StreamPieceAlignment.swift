@@ -30,33 +30,17 @@ struct UTF8Aligner: PieceAligner {
 
   /// Returns the number of bytes at the end of `bytes` that begin an incomplete UTF-8 character. Returns 0 if there is no such
   /// character, or if no further bytes could make it valid.
-  ///
-  /// UTF8-2 = %xC2-DF UTF8-tail, UTF8-3 = ( %xE0 %xA0-BF / %xED %x80-9F / … ) UTF8-tail,
-  /// UTF8-4 = ( %xF0 %x90-BF / %xF4 %x80-8F / … ) 2( UTF8-tail ), UTF8-tail = %x80-BF (RFC 3629 §4)
   private static func incompleteSuffixLength(of bytes: Data) -> Int {
-    for (count, byte) in zip(1...3, bytes.reversed()) {
-      if byte & 0xC0 == 0x80 { continue }
-      let length =
-        switch byte {
-        case 0xC2...0xDF: 2
-        case 0xE0...0xEF: 3
-        case 0xF0...0xF4: 4
-        default: 1
-        }
-      guard count < length else { return 0 }
-      // The check of the second byte excludes the sequences that the RFC forbids.
-      return count == 1 || allows(second: bytes[bytes.endIndex - count + 1], behind: byte) ? count : 0
+    // The last character begins at the last byte that doesn't continue one (RFC 3629 §3).
+    for (count, byte) in zip(1...3, bytes.reversed()) where byte & 0xC0 != 0x80 {
+      let last = bytes.suffix(count)
+      do throws(UTF8.ValidationError) {
+        _ = try UTF8Span(validating: last.span)
+        return 0
+      } catch {
+        return error.kind == .truncatedScalar ? count : 0
+      }
     }
     return 0
-  }
-
-  private static func allows(second byte: UInt8, behind first: UInt8) -> Bool {
-    switch first {
-    case 0xE0: byte >= 0xA0
-    case 0xED: byte <= 0x9F
-    case 0xF0: byte >= 0x90
-    case 0xF4: byte <= 0x8F
-    default: true
-    }
   }
 }
