@@ -115,8 +115,8 @@ public struct EngineRequest: Sendable {
   /// Whether an HTTP proxy must open a tunnel to the origin even for http: it doesn't forward the bytes of a WebSocket (RFC 6455
   /// §4.1).
   package var needsTunnel: Bool { extras?.value.webSocket != nil }
-  /// A closure that the engine calls on the loop's thread each time it begins to send the request, with the measurements so far, which
-  /// contain the connection. Nil by default.
+  /// A closure that the engine calls on the loop's thread each time it begins to send the request, with the measurements so far,
+  /// which contain the connection. Nil by default.
   package var onBegin: (@Sendable (ExchangeMetrics) -> Void)? {
     get { extras?.value.onBegin }
     set { changeExtras(\.onBegin, to: newValue) }

@@ -42,8 +42,8 @@
     ///   - name: The name in the report.
     ///   - weight: The share of arrivals relative to other scenarios, at least 1. 1 by default.
     ///   - engine: The engine that sends the requests. Its pool must allow as many connections as requests may be in flight.
-    ///   - request: Returns the request to send. Called with the number of the scenario's arrival, starting at 0, on the thread that
-    ///     sends.
+    ///   - request: Returns the request to send. Called with the number of the scenario's arrival, starting at 0, on the thread
+    ///     that sends.
     public init(
       _ name: String, weight: Int = 1, on engine: Engine, request: @escaping @Sendable (_ number: Int) -> EngineRequest
     ) {
@@ -55,8 +55,8 @@
     /// - Parameters:
     ///   - name: The name in the report.
     ///   - weight: The share of arrivals relative to other scenarios, at least 1. 1 by default.
-    ///   - run: The code. Called with the number of the scenario's arrival, starting at 0, in a separate task. An error that it throws
-    ///     is counted by its kind: the code of an `EngineError`, or else the error's type.
+    ///   - run: The code. Called with the number of the scenario's arrival, starting at 0, in a separate task. An error that it
+    ///     throws is counted by its kind: the code of an `EngineError`, or else the error's type.
     public init(
       _ name: String, weight: Int = 1, run: @escaping @Sendable (_ number: Int) async throws -> Outcome
     ) {

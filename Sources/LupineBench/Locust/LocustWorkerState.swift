@@ -40,8 +40,8 @@
 
     init(now: Double) { (lastReport, lastMessage) = (now, now) }
 
-    /// Called when a connection to the master is about to be opened. Until it is open, nothing is reported, because the results would
-    /// be lost.
+    /// Called when a connection to the master is about to be opened. Until it is open, nothing is reported, because the results
+    /// would be lost.
     mutating func connecting() { isConnected = false }
 
     /// Called when a connection to the master is open. If it isn't the first one, the load ends until the master sends users again: it

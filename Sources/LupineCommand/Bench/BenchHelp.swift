@@ -29,8 +29,8 @@
         if the generator was late. If it sent more than 1 % of the requests more than 5 ms late, the test is invalid.
 
         Exit status: 0, \(ExitCode.objectiveMissed.rawValue) if a condition of --fail-if was met or compare found a worse figure, \(ExitCode.generatorOverloaded.rawValue) if the test is
-        invalid, even if a condition was met, \(ExitCode.interrupted.rawValue) after Ctrl-C, which ends the test and prints its report, and
-        otherwise as for lupine.
+        invalid, even if a condition was met, \(ExitCode.interrupted.rawValue) after Ctrl-C, which ends the test with its report, and otherwise
+        as for lupine.
         To request a host named bench, write its scheme: lupine http://bench
 
         """

@@ -38,8 +38,8 @@
       return filled
     }
 
-    /// Returns the request, with the fields and settings of `base` unless the template has others. If it opens a WebSocket, its URL may
-    /// have the scheme ws or wss.
+    /// Returns the request, with the fields and settings of `base` unless the template has others. If it opens a WebSocket, its URL
+    /// may have the scheme ws or wss.
     func request(_ base: EngineRequest, opensWebSocket: Bool) throws(CommandError) -> EngineRequest {
       var request = base
       request.uri = try OptionParser.uri(opensWebSocket ? OptionParser.httpForm(url) : url)

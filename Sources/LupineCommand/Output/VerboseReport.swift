@@ -27,8 +27,8 @@ enum VerboseReport {
   /// The line of `--verbose` output which states that the request is sent again with credentials.
   static let resend = "* sending the request again with credentials\n"
 
-  /// Returns the lines of `--verbose` output that describe the connection of a request that begins to be sent, or of one that has ended
-  /// without being sent.
+  /// Returns the lines of `--verbose` output that describe the connection of a request that begins to be sent, or of one that has
+  /// ended without being sent.
   static func connection(_ metrics: ExchangeMetrics, isVerified: Bool) -> String {
     guard let remote = metrics.remoteAddress else { return "* no connection was opened\n" }
     let local = metrics.localAddress.map { " from \($0)" } ?? ""
