@@ -54,7 +54,7 @@ struct AuthenticationTests {
   )
   func digestProxyRefuses() async throws {
     let proxy = try Proxy(
-      .http, host: "127.0.0.1", port: TestServer.squidDigest.rawValue, user: "user", password: "hidden")
+      .http, host: "127.0.0.1", port: TestServer.squidDigest.rawValue, user: "refused", password: "hidden")
     let session = try session(.squidDigest, .nginx, .nginxTLS, through: proxy)
     #expect(await status(session.request("\(TestServer.nginx.origin)/small.txt")) == 407)
     let response = await session.request("\(TestServer.nginxTLS.origin)/small.txt").serializingString().response

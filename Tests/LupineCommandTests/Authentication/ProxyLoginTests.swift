@@ -61,7 +61,7 @@ struct ProxyLoginTests {
   func squidRefuses() async throws {
     try Servers.require()
     for (server, option, login) in [
-      (TestServer.squidDigest, "--proxy-basic", "user:pass"), (.squidDigest, "--proxy-digest", "user:secret"),
+      (TestServer.squidDigest, "--proxy-basic", "user:pass"), (.squidDigest, "--proxy-digest", "refused:secret"),
       (.squidNTLM, "--proxy-ntlm", "TESTDOM\\user:secret"),
     ] {
       let proxy = [option, "-x", server.authority, "-U", login]
