@@ -102,6 +102,29 @@ private func use(_ name: String, _ completionHandler: Completion) {
     }
   }
 
+  /// A delegate whose class no other test uses, so that only the first challenge shows that it lacks the session's method.
+  private final class OnQueue: NSObject, URLSessionTaskDelegate {
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+      completionHandler: @escaping Completion
+    ) { use(OperationQueue.current === session.delegateQueue ? "on the queue" : "elsewhere", completionHandler) }
+  }
+
+  @Test("the task's method gets a connection's challenge on the delegate queue, even the session's first challenge")
+  func queue() async throws {
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = 1
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.protocolClasses = [Guarded.self]
+    let session = URLSession(configuration: configuration, delegate: OnQueue(), delegateQueue: queue)
+    defer { session.invalidateAndCancel() }
+    let url = try url(NSURLAuthenticationMethodNTLM)
+    for _ in 0..<2 {
+      let (data, _) = try await session.data(from: url)
+      #expect(String(decoding: data, as: UTF8.self) == "used on the queue")
+    }
+  }
+
   @Test("a delegate without methods for tasks gets the challenges of connections also for a task without a handler")
   func withoutHandler() async throws {
     let delegate = OfSession()
