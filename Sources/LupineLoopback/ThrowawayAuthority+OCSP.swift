@@ -48,7 +48,7 @@ extension ThrowawayAuthority {
       for time in [start, end, revoked] { ASN1_STRING_free(time) }
     }
     if let request {
-      guard let request = decode(request, d2i_OCSP_REQUEST, freeing: OCSP_REQUEST_free),
+      guard let request = decodeDER(request, d2i_OCSP_REQUEST, freeing: OCSP_REQUEST_free),
         OCSP_copy_nonce(basic.pointer, request.pointer) == 1
       else { throw .configurationFromQueue("The request has no nonce.") }
     }

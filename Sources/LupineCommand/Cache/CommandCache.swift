@@ -42,8 +42,8 @@ final class CommandCache: Sendable {
     return cached
   }
 
-  /// Returns the stored responses for a request, with the open files of their bodies. Skips a response with a content coding if its body isn't stored in the form that
-  /// the caller needs: decoded if `isDecoded` is true, otherwise as received.
+  /// Returns the stored responses for a request, with the open files of their bodies. Skips a response with a content coding if its
+  /// body isn't stored in the form that the caller needs: decoded if `isDecoded` is true, otherwise as received.
   func lookup(_ request: CacheRequest, isDecoded: Bool) -> [RecordReader] {
     var records: [RecordReader] = []
     store.forEachRecord(of: request.uri.cacheKey.text) { record in

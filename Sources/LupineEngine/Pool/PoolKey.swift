@@ -110,7 +110,9 @@ struct PoolKey: Hashable, Sendable {
   /// This key with a tunnel if the route is a proxy that would forward requests.
   var tunneled: PoolKey {
     guard case .forward(let proxy) = content.route else { return self }
-    return PoolKey(origin: content.origin, route: .tunnel(proxy), tls: content.tls, traits: content.traits)
+    return PoolKey(
+      origin: content.origin, route: .tunnel(proxy), tls: content.tls, traits: content.traits,
+      exclusiveTo: content.exclusiveTo)
   }
 
   static func == (left: PoolKey, right: PoolKey) -> Bool {

@@ -21,7 +21,7 @@ final class Certificate: Sendable {
 
   /// Parses a certificate in DER. Returns nil if the bytes aren't exactly one certificate.
   convenience init?(der: [UInt8]) {
-    guard let read = decode(der, d2i_X509, freeing: X509_free) else { return nil }
+    guard let read = decodeDER(der, d2i_X509, freeing: X509_free) else { return nil }
     self.init(retaining: read.pointer)
   }
 

@@ -27,6 +27,7 @@ package final class TLSContext: Sendable {
     } else {
       SSL_CTX_set_cert_cb(context.pointer, noteIdentityRequest, nil)
     }
+    // Refuses a server name that can't be verified.
     if let name = configuration.serverName { _ = try PeerName(host: name) }
     let offered = try Self.encode(configuration.applicationProtocols)
     // Unlike similar functions of OpenSSL, this function returns 0 for success.

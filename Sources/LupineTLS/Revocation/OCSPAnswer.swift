@@ -23,7 +23,7 @@ struct OCSPAnswer: ~Copyable {
   init(_ bytes: [UInt8]) throws(OCSPFailure) {
     OpenSSL.setUp()
     ERR_clear_error()
-    guard let response = decode(bytes, d2i_OCSP_RESPONSE, freeing: OCSP_RESPONSE_free) else {
+    guard let response = decodeDER(bytes, d2i_OCSP_RESPONSE, freeing: OCSP_RESPONSE_free) else {
       throw OCSPFailure(.malformed, "it isn't an OCSP response in DER")
     }
     let status = OCSP_response_status(response.pointer)
@@ -67,7 +67,7 @@ struct OCSPAnswer: ~Copyable {
   /// Throws an `OCSPFailure` with the problem `.untrusted` if the OCSP response and the request both have a nonce and the nonces
   /// differ. Accepts a response without a nonce, because many responders sign their responses in advance (RFC 9654 §2.1).
   func checkNonce(of request: [UInt8]) throws(OCSPFailure) {
-    guard let request = decode(request, d2i_OCSP_REQUEST, freeing: OCSP_REQUEST_free) else {
+    guard let request = decodeDER(request, d2i_OCSP_REQUEST, freeing: OCSP_REQUEST_free) else {
       throw OCSPFailure(.malformed, "its request can't be read")
     }
     // 0 means that the nonces differ. A negative result means that only the request has a nonce.
@@ -137,25 +137,6 @@ struct OCSPAnswer: ~Copyable {
     default: throw OCSPFailure(.unknownCertificate, "the responder doesn't know the certificate")
     }
   }
-}
-
-/// Decodes an object from DER with one of OpenSSL's `d2i` functions. Returns nil unless the object takes up all of the bytes.
-package func decode(
-  _ bytes: [UInt8],
-  _ decode: (UnsafeMutablePointer<OpaquePointer?>?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, Int) ->
-    OpaquePointer?,
-  freeing free: @escaping (OpaquePointer?) -> Void
-) -> Owned? {
-  var isWhole = false
-  let object = bytes.withUnsafeBufferPointer { bytes in
-    // SAFETY: OpenSSL reads at most `count` bytes and moves `next` to the first byte that it didn't read.
-    var next = bytes.baseAddress
-    let object = decode(nil, &next, bytes.count)
-    isWhole = next == bytes.baseAddress?.advanced(by: bytes.count)
-    return object
-  }
-  guard let owned = Owned(object, freeing: free), isWhole else { return nil }
-  return owned
 }
 
 /// Converts OpenSSL's `time` to seconds since 1970. Returns nil if `time` is nil or malformed.

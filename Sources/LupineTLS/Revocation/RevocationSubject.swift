@@ -128,7 +128,7 @@ extension RevocationSubject {
     OpenSSL.setUp()
     ERR_clear_error()
     defer { ERR_clear_error() }
-    guard let list = decode(list, d2i_X509_CRL, freeing: X509_CRL_free) else {
+    guard let list = decodeDER(list, d2i_X509_CRL, freeing: X509_CRL_free) else {
       throw RevocationProblem("the revocation list isn't a CRL in DER")
     }
     guard let nextUpdate = seconds(of: X509_CRL_get0_nextUpdate(list.pointer)) else {

@@ -56,3 +56,22 @@ package struct Owned: ~Copyable {
     free(pointer)
   }
 }
+
+/// Decodes an object from DER with one of OpenSSL's `d2i` functions. Returns nil unless the object takes up all of the bytes.
+package func decodeDER(
+  _ bytes: [UInt8],
+  _ decode: (UnsafeMutablePointer<OpaquePointer?>?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, Int) ->
+    OpaquePointer?,
+  freeing free: @escaping (OpaquePointer?) -> Void
+) -> Owned? {
+  var isWhole = false
+  let object = bytes.withUnsafeBufferPointer { bytes in
+    // SAFETY: OpenSSL reads at most `count` bytes and moves `next` to the first byte that it didn't read.
+    var next = bytes.baseAddress
+    let object = decode(nil, &next, bytes.count)
+    isWhole = next == bytes.baseAddress?.advanced(by: bytes.count)
+    return object
+  }
+  guard let owned = Owned(object, freeing: free), isWhole else { return nil }
+  return owned
+}

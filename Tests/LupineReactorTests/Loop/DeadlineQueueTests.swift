@@ -87,7 +87,8 @@ struct DeadlineQueueTests {
         try #require(model.values.allSatisfy { $0 > now })
       }
       try #require(queue.earliest?.nanoseconds == model.values.min())
-      try #require(queue.count == model.count)
+      try #require(queue.count == model.count && queue.isEmpty == model.isEmpty)
+      try #require(queue.first.flatMap { model[$0] } == model.values.min())
     }
   }
 }
