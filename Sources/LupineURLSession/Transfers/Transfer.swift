@@ -23,7 +23,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
   struct Guarded {
     var state: TransferState
     /// The handle of the latest exchange with the engine or the cache. Nil until the first exchange has been submitted.
-    var handle: (any TransferHandle)?
+    var handle: TransferHandle?
     /// The object that receives the transfer's events, usually the task. Nil after the transfer has ended. The observer retains the
     /// transfer, so the transfer must release the observer to end the retain cycle.
     var observer: (any TransferObserver)?
@@ -235,7 +235,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
 
   /// Passes an event to the `TransferState`, and executes the action that the state returns.
   func apply(_ event: (inout TransferState) -> TransferState.Action?) {
-    let (action, handle) = guarded.withLock { guarded -> (TransferState.Action?, (any TransferHandle)?) in
+    let (action, handle) = guarded.withLock { guarded -> (TransferState.Action?, TransferHandle?) in
       let action = event(&guarded.state)
       // The usual action needs no handle.
       if case .deliver? = action { return (action, nil) }
@@ -250,7 +250,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     for action in actions { perform(action, handle) }
   }
 
-  private func perform(_ action: TransferState.Action, _ handle: (any TransferHandle)?) {
+  private func perform(_ action: TransferState.Action, _ handle: TransferHandle?) {
     switch action {
     case .deliver: delivery.add(self)
     case .pause(let exchange):
@@ -260,7 +260,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
       handle?.resume()
       apply { $0.flowChanged(exchange: exchange) }
     case .discardBody:
-      if let cache, let exchange = handle as? ExchangeHandle {
+      if case .engine(let exchange)? = handle, let cache {
         cache.discardBody(of: exchange)
       } else {
         handle?.discardBody()
@@ -341,7 +341,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
             cachedResponseRequestedAt: start, servedAt: .now, bodyBytes: UInt64(body.count))
           return apply { $0.served(head, body.zeroBased, metrics) }
         case .exchange(let cached):
-          keep(cached, of: exchange)
+          keep(.cache(cached), of: exchange)
           return cached.decide()
         }
       }
@@ -349,7 +349,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
       guard (cachePolicy ?? client.settings.cachePolicy) != .returnCacheDataDontLoad else {
         throw URLError(notCached: currentRequest.url)
       }
-      try keep(client.submit(consume request, to: self, windowBytes: windowBytes), of: exchange)
+      try keep(.engine(client.submit(consume request, to: self, windowBytes: windowBytes)), of: exchange)
     } catch {
       apply { $0.submissionFailed(error) }
     }
@@ -357,7 +357,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
 
   /// Stores the handle of an exchange, and executes the commands, such as a cancellation, that were given before the handle
   /// existed. Has no effect if the exchange has already ended.
-  private func keep(_ handle: any TransferHandle, of exchange: Int) {
+  private func keep(_ handle: TransferHandle, of exchange: Int) {
     let actions = guarded.withLock { guarded -> [TransferState.Action] in
       guard let actions = guarded.state.submitted(exchange) else { return [] }
       guarded.handle = handle

@@ -2,18 +2,42 @@
 
 import LupineEngine
 
-/// The handle of a transfer's exchange: an `ExchangeHandle` of the engine, or a `CacheExchange`.
-protocol TransferHandle: Sendable {
-  func cancel()
-  func pause()
-  func resume()
-  func discardBody()
-  func extendWindow(by byteCount: Int)
-}
+enum TransferHandle: Sendable {
+  case engine(ExchangeHandle)
+  case cache(CacheExchange)
 
-extension ExchangeHandle: TransferHandle {}
+  func cancel() {
+    switch self {
+    case .engine(let handle): handle.cancel()
+    case .cache(let exchange): exchange.cancel()
+    }
+  }
 
-extension CacheExchange: TransferHandle {
-  func pause() { setPaused(true) }
-  func resume() { setPaused(false) }
+  func pause() {
+    switch self {
+    case .engine(let handle): handle.pause()
+    case .cache(let exchange): exchange.setPaused(true)
+    }
+  }
+
+  func resume() {
+    switch self {
+    case .engine(let handle): handle.resume()
+    case .cache(let exchange): exchange.setPaused(false)
+    }
+  }
+
+  func discardBody() {
+    switch self {
+    case .engine(let handle): handle.discardBody()
+    case .cache(let exchange): exchange.discardBody()
+    }
+  }
+
+  func extendWindow(by byteCount: Int) {
+    switch self {
+    case .engine(let handle): handle.extendWindow(by: byteCount)
+    case .cache(let exchange): exchange.extendWindow(by: byteCount)
+    }
+  }
 }
