@@ -59,7 +59,8 @@ enum PKCS12Archive {
 
     func material() throws(TLSError) -> KeyMaterial {
       ERR_clear_error()
-      guard let leaf = Certificate(der: leaf), let key = decodeDER(key, d2i_AutoPrivateKey, freeing: EVP_PKEY_free) else {
+      guard let leaf = Certificate(der: leaf), let key = decodeDER(key, d2i_AutoPrivateKey, freeing: EVP_PKEY_free)
+      else {
         throw .configurationFromQueue("The PKCS#12 archive's certificate or key can't be parsed.")
       }
       return try KeyMaterial(

@@ -61,7 +61,7 @@ final class PassedResponse: Sendable {
   }
 
   /// Adds received bytes to the body that will be stored. Returns false if the body becomes too long. Then the response must not be
-  /// stored, and the older response that it would have replaced is removed.
+  /// stored, and the older response that it has made outdated is removed.
   func append(_ bytes: borrowing Span<UInt8>) -> Bool {
     let isShort = state.withLock { state in
       guard bytes.count <= state.byteCountMax - state.body.count else { return false }

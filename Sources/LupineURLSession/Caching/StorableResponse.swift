@@ -31,9 +31,9 @@ final class StorableResponse: Sendable {
   var isRedirect: Bool { response.isRedirect }
 
   /// Stores `chosen`, the response that the delegate returned in place of `proposed`. Both may be the same. Stores nothing if
-  /// `chosen` is nil, and removes the older response that this one would have replaced. If `isDecided` is true, the program has
-  /// decided to store the response. Then it is stored even if only requests with a policy that accepts responses of any age can get
-  /// it.
+  /// `chosen` is nil, and removes the older response that this one has made outdated, also one that all sessions share. If `isDecided`
+  /// is true, the program has decided to store the response. Then it is stored even if only requests with a policy that accepts
+  /// responses of any age can get it.
   func store(_ chosen: CachedURLResponse?, isDecided: Bool = false) {
     defer { lead?.end(.stored) }
     guard let chosen, chosen.storagePolicy != .notAllowed else { return refuse() }
@@ -50,7 +50,7 @@ final class StorableResponse: Sendable {
     store(chosen.response === proposed.response ? chosen.with(response: head) : chosen, isDecided: true)
   }
 
-  /// Removes the older response that this one would have replaced. Called if the program's decision prevents storing this one.
+  /// Removes the older response that this one has made outdated. Called if the program's decision prevents storing this one.
   private func refuse() {
     if isCollapsible { cache.note(request.uri.cacheKey, isShared: false) }
     cache.stores.removeOutdated(by: response, to: request)

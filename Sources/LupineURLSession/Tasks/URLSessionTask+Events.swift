@@ -18,7 +18,7 @@ extension URLSessionTask {
     answer: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) {
     guard let (session, delegates) = notified else { return answer(.performDefaultHandling, nil) }
-    // The task's own delegate, or the internal one for its completion handler.
+    // The task's own delegate. Nil if it is also the session's, of whose methods `askSession` chooses one.
     let own = delegates.session === session.delegates?.session ? nil : delegates.task
     let call = { @Sendable in
       guard let own else { return self.askSession(session, challenge, answer: answer) }

@@ -270,12 +270,15 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   /// unknown.
   open var countOfBytesExpectedToSend: Int64 {
     let byteCount: UInt64? =
-      switch (transfer, content, firstRequest?.body) {
-      case (let transfer?, _, _): transfer.bodyByteCount
-      case (nil, .data(let data), _), (nil, nil, .data(let data)): UInt64(data.count)
-      case (nil, .file, _): nil
-      case (nil, .stream, _), (nil, nil, .stream): firstRequest?.declaredByteCount
-      case (nil, nil, nil), (nil, nil, .some(.none)): 0
+      if let transfer {
+        transfer.bodyByteCount
+      } else {
+        switch (content, firstRequest?.body) {
+        case (.data(let data), _), (nil, .data(let data)): UInt64(data.count)
+        case (.file, _): nil
+        case (.stream, _), (nil, .stream): firstRequest?.declaredByteCount
+        case (nil, nil), (nil, .some(.none)): 0
+        }
       }
     return byteCount.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown
   }
