@@ -1,6 +1,7 @@
 // `ServerTrustManager` and its evaluators, which decide for each host whether its server is trusted.
 
 import Foundation
+import LupineEngine
 public import LupineURLSession
 
 // Unchecked because the class is open. All state is constant.
@@ -28,12 +29,13 @@ open class ServerTrustManager: @unchecked Sendable {
       evaluators.map { (Self.spelling($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Returns `host` in lowercase, without the brackets of an IPv6 address and without the trailing dot of a name.
+  /// Returns the spelling of `host` by which evaluators are found. All forms of an IP address have the same one. That of a name is in
+  /// lowercase, without a trailing dot.
   package static func spelling(_ host: String) -> String {
     var host = host.lowercased()
     if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
     if host.hasSuffix(".") { host.removeLast() }
-    return host
+    return AddressPolicy.canonicalAddress(host) ?? host
   }
 
   /// Returns the evaluator of a host, or nil to verify the host as in a session without a manager.

@@ -260,7 +260,8 @@
           state.measurements.noteLatency(
             request.scenario, due: request.due, sent: request.time, end: end.time, isAnswered: false)
         }
-        state.noteEnd(at: end.time)
+        // The generator closes these streams itself, when the load is over.
+        state.noteEnd(at: end.ending == .closed ? min(end.time, state.end) : end.time)
         state.measurements.noteEnd(sample)
       }
       if case .closed = test.plan.loop { launchNext(due: .now) }
@@ -309,13 +310,15 @@
       _ sentAll: Instant, _ startOfUse: ProcessUsage?, _ clock: inout SecondClock
     ) -> LoadReport {
       let now = Instant.now
-      endSecond(now, target: state.withLock { $0.measurements.seconds.last?.target ?? 0 }, &clock)
+      let (target, measuredFrom) = state.withLock { ($0.measurements.seconds.last?.target ?? 0, $0.measuredFrom) }
+      // An interruption may precede the measured part.
+      if now > measuredFrom { endSecond(now, target: target, &clock) }
       let use = startOfUse.flatMap { earlier in ProcessUsage.ofGenerator(now: now)?.share(since: earlier) }
       let (report, streams) = state.withLock { state -> (LoadReport, [LoadStream]) in
         state.isOver = true
         for request in state.lateInFlight.values { state.measurements.noteSent(due: request.due, sent: request.time) }
         let endOfLoad = min(sentAll, state.end)
-        let duration = endOfLoad - state.measuredFrom
+        let duration = max(.zero, endOfLoad - state.measuredFrom)
         let open = state.measurements.streams
         let report = LoadReport(
           test.plan, scenarioNames: test.scenarios.map(\.name), state.measurements,

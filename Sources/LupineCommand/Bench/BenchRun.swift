@@ -34,12 +34,13 @@
         return worker.isInterrupted ? .interrupted : .success
       }
       let display = options.isQuiet ? nil : BenchDisplay()
+      // Until the load begins, the first signal ends the process, as usual.
+      let test = await setup.test(options.plan)
       let (report, isInterrupted) = try await Interruption.cancelling { () async throws(CommandError) in
-        try await setup.run(options.plan) { progress in
+        log?.write(LoadProgress.histogramLogHeader(after: options.plan.warmUp))
+        return try await setup.run(test) { progress in
           display?.show(progress)
           log?.write(progress.histogramLogLine)
-        } begin: { header in
-          log?.write(header)
         }
       }
       display?.end()
@@ -156,10 +157,10 @@
         try log?.close()
       }
 
-      func run(
-        _ plan: LoadPlan, onSecond: @escaping @Sendable (LoadProgress) -> Void, begin: (String) -> Void = { _ in }
-      ) async throws(CommandError) -> LoadReport {
+      /// Returns a test, for which connections are opened if its rate is high.
+      func test(_ plan: LoadPlan) async -> LoadTest {
         var test = LoadTest(plan, scenarios)
+        test.watchedProcess = watchedProcess
         if case .open(let stages, _) = plan.loop, let prewarmed {
           let rate = stages.map(\.rate).max() ?? 0
           // Connections that can't be opened are the test's errors.
@@ -168,8 +169,13 @@
           await engine.prewarm(prewarmed.uri.origin, count: count, timeouts: prewarmed.timeouts)
           test.connectionsOpenedInAdvance = await engine.counters().total.created - earlier
         }
-        begin(LoadProgress.histogramLogHeader(after: plan.warmUp))
-        test.watchedProcess = watchedProcess
+        return test
+      }
+
+      func run(
+        _ test: LoadTest, onSecond: @escaping @Sendable (LoadProgress) -> Void
+      ) async throws(CommandError) -> LoadReport {
+        var test = test
         test.onSecond = onSecond
         do throws(SystemError) {
           return try await test.run()
@@ -197,7 +203,7 @@
       while let rate = search.next {
         var trial = options
         trial.rate = rate
-        let report = try await setup.run(trial.plan) { _ in }
+        let report = try await setup.run(await setup.test(trial.plan)) { _ in }
         let violation = report.invalidity ?? options.objectives.lazy.compactMap { $0.violation(in: report) }.first
         try output.write("\(rate.rounded()) per second: " + (violation ?? "met") + "\n")
         if report.invalidity != nil { return .generatorOverloaded }

@@ -33,19 +33,25 @@
           task.cancel()
         }
       }
-      let value = try await task.value.get()
-      return (value, task.isCancelled)
+      let result = await task.value
+      if events != nil { signal(SIGINT, SIG_DFL) }
+      return (try result.get(), task.isCancelled)
     }
 
-    /// Replaces the default action of the first SIGINT. Returns the eventfd that becomes readable then, or nil if the system has none
-    /// left.
+    /// Replaces the default action of the first SIGINT. Returns the eventfd that becomes readable then. Returns nil if the system has
+    /// none left, or if the signal is ignored, as in a program that a shell's script has started in the background.
     private static func handleSignal() -> CInt? {
       let number = eventfd(0, CInt(EFD_CLOEXEC))
       guard number >= 0 else { return nil }
       descriptor.store(number, ordering: .sequentiallyConsistent)
-      signal(SIGINT) { _ in
+      let previous = signal(SIGINT) { _ in
         signal(SIGINT, SIG_DFL)
         _ = eventfd_write(Interruption.descriptor.load(ordering: .sequentiallyConsistent), 1)
+      }
+      // SAFETY: both are addresses, which aren't called.
+      if unsafeBitCast(previous, to: UInt.self) == unsafeBitCast(SIG_IGN, to: UInt.self) {
+        signal(SIGINT, SIG_IGN)
+        return nil
       }
       return number
     }

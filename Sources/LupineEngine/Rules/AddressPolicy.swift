@@ -131,6 +131,11 @@ extension AddressRefusal: CustomStringConvertible {
   private static let addressesShown = 4
 }
 
+extension AddressPolicy {
+  /// Returns a text that all forms of an IP address share, or nil if `host` isn't an address.
+  package static func canonicalAddress(_ host: String) -> String? { IPAddress(host).map { "\($0.bytes)" } }
+}
+
 extension [AddressNetwork] {
   fileprivate func contains(_ address: IPAddress) -> Bool { contains { $0.contains(address) } }
 }

@@ -117,7 +117,9 @@ package final class WebSocketChannel: Sendable {
 
   /// Sets whether the caller has stopped the owner from reading, so that the pong for a ping can't arrive. `isPaused` is called while
   /// a lock is held, so that the latest of several calls has the latest value.
-  package func setReadingPaused(_ isPaused: () -> Bool) { state.withLock { $0.isReadingPaused = isPaused() } }
+  package func setReadingPaused(_ isPaused: () -> Bool) {
+    state.withLock { $0.setReadingPaused(isPaused(), at: timer.now()) }
+  }
 
   /// Discards the messages that haven't been taken and those that still arrive, because the caller wants none.
   package func discard() { perform { $0.discard(at: timer.now()) } }

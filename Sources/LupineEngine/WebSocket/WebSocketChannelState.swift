@@ -64,7 +64,7 @@ struct WebSocketChannelState: ~Copyable, Sendable {
   private var receivers: [Receiver] = []
   private var isDiscarding = false
   /// Whether the caller has stopped the owner from passing on bytes.
-  var isReadingPaused = false
+  private var isReadingPaused = false
   private var hasTransportEnded = false
   private var ending: Ending?
   /// The server's violation of the protocol, which ends the connection when the caller has processed the messages before it.
@@ -156,6 +156,12 @@ struct WebSocketChannelState: ~Copyable, Sendable {
   /// The reason why nothing can be sent.
   private var sendError: Ending {
     mutating get { ending ?? (isDiscarding || connection?.isOpen == false ? .discarded : .lost) }
+  }
+
+  /// When reading continues, the time for a pong begins again, because the pong may have waited unread.
+  mutating func setReadingPaused(_ isPaused: Bool, at now: Instant) {
+    if isReadingPaused, !isPaused { deadlines?.received(at: now) }
+    isReadingPaused = isPaused
   }
 
   /// Whether the connection was closed, was lost or has failed.

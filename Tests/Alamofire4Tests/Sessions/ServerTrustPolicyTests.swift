@@ -62,7 +62,7 @@ import Testing
   func spellings() {
     let manager = ServerTrustPolicyManager(
       policies: ["API.Example.com": .disableEvaluation, "[2001:DB8::1]": .disableEvaluation])
-    for host in ["api.example.com", "api.example.com.", "API.Example.com", "2001:db8::1"] {
+    for host in ["api.example.com", "api.example.com.", "API.Example.com", "2001:db8::1", "2001:db8:0::1"] {
       #expect(manager.serverTrustPolicy(forHost: host) != nil, "\(host)")
       #expect(manager.evaluation.mayDecide(host), "\(host)")
     }

@@ -252,19 +252,40 @@ struct WebSocketEndingTests {
     }
   }
 
+  /// Returns an open channel without a connection, which sends a ping after 30 seconds and waits 10 seconds for the pong.
+  private func channel(_ clock: ManualTimer, _ endings: Recorder<WebSocketChannel.Ending>) -> WebSocketChannel {
+    var timeouts = WebSocketTimeouts()
+    (timeouts.pingInterval, timeouts.pong) = (.seconds(30), .seconds(10))
+    let channel = WebSocketChannel(limits: WebSocketLimits(), timeouts: timeouts, timer: clock.timer)
+    channel.connect(
+      to: WebSocketChannel.Transport(
+        windowBytes: 1 << 20, extendWindow: { _ in }, close: {}, onEnd: { endings.record($0) }))
+    channel.open(WebSocketAgreement(subprotocol: nil, deflate: nil))
+    return channel
+  }
+
+  @Test("when the caller continues reading, the time for a pong begins again")
+  func continuedReading() async throws {
+    let clock = ManualTimer()
+    defer { clock.end() }
+    let channel = channel(clock, Recorder())
+    channel.setReadingPaused { true }
+    #expect(await clock.deadlines.next() == .seconds(30))
+    clock.advance(by: .seconds(30))
+    #expect(await clock.deadlines.next() == .seconds(10))
+    channel.setReadingPaused { false }
+    clock.advance(by: .seconds(10))
+    // The rest of the time to the next ping.
+    #expect(await clock.deadlines.next() == .seconds(20))
+  }
+
   @Test("a pong that waits unread isn't missing, whether 256 KiB are unread or the caller has paused reading")
   func unreadPong() async throws {
     for isPaused in [false, true] {
       let clock = ManualTimer()
       defer { clock.end() }
-      var timeouts = WebSocketTimeouts()
-      (timeouts.pingInterval, timeouts.pong) = (.seconds(30), .seconds(10))
-      let channel = WebSocketChannel(limits: WebSocketLimits(), timeouts: timeouts, timer: clock.timer)
       let endings = Recorder<WebSocketChannel.Ending>()
-      channel.connect(
-        to: WebSocketChannel.Transport(
-          windowBytes: 1 << 20, extendWindow: { _ in }, close: {}, onEnd: { [endings] in endings.record($0) }))
-      channel.open(WebSocketAgreement(subprotocol: nil, deflate: nil))
+      let channel = channel(clock, endings)
       let message = ServerFrame(2, [UInt8](repeating: 1, count: 60_000))
       let messages = [ServerFrame](repeating: message, count: isPaused ? 0 : 6)
       channel.setReadingPaused { isPaused }

@@ -312,16 +312,18 @@ import Testing
 
   // MARK: Managers
 
-  @Test("a ServerTrustManager looks up a host's evaluator ignoring case, a trailing dot and brackets")
+  @Test(
+    "a ServerTrustManager looks up a host's evaluator ignoring case, a trailing dot, and the spelling of an address")
   func hosts() throws {
     let evaluator = DisabledTrustEvaluator()
     let manager = ServerTrustManager(
-      allHostsMustBeEvaluated: false, evaluators: ["API.Example.com.": evaluator, "[::1]": evaluator])
-    for host in ["api.example.com", "api.example.com.", "::1", "API.Example.com."] {
+      allHostsMustBeEvaluated: false,
+      evaluators: ["API.Example.com.": evaluator, "[::1]": evaluator, "127.0.0.1": evaluator])
+    for host in ["api.example.com", "api.example.com.", "API.Example.com.", "::1", "0:0::1", "127.0.0.1."] {
       #expect(try manager.serverTrustEvaluator(forHost: host) as? DisabledTrustEvaluator === evaluator, "\(host)")
     }
     #expect(try manager.serverTrustEvaluator(forHost: "example.com") == nil)
-    #expect(!manager.allHostsMustBeEvaluated && manager.evaluators.count == 2)
+    #expect(!manager.allHostsMustBeEvaluated && manager.evaluators.count == 3)
   }
 
   @Test("by default, a ServerTrustManager throws an error for a host without an evaluator")
