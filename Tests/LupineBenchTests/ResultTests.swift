@@ -236,6 +236,27 @@
       #expect(report.errors == ["unfinished": 1] && report.duration < .seconds(3_600))
     }
 
+    @Test("a test that is cancelled during the warm-up has neither a duration nor seconds", .timeLimit(.minutes(10)))
+    func cancelledWarmUp() async throws {
+      let started = Recorder<Int>()
+      var plan = LoadPlan(.closed(inFlight: 1, .seconds(3_600)))
+      plan.warmUp = .seconds(1_800)
+      let gate = Gate()
+      defer { gate.open() }
+      let scenario = Scenario("waits") { number in
+        started.record(number)
+        await gate.wait()
+        return Scenario.Outcome()
+      }
+      let test = LoadTest(plan, [scenario])
+      let run = Task { try await test.run() }
+      #expect(await started.next() == 0)
+      run.cancel()
+      let report = try await run.value
+      #expect(report.duration == .zero && report.rate == 0)
+      #expect(report.measurements.seconds.isEmpty && report.errors.isEmpty)
+    }
+
     @Test("connections whose requests fail are counted as opened, and attempts to open one aren't")
     func openedConnections() async throws {
       let server = try OriginServer { peer in

@@ -314,6 +314,8 @@
       }
       let streams = try #require(report.measurements.streams)
       #expect(streams.openedCount == 3 && streams.count(.closed) == 3)
+      // The generator closes them after the load, but they have lasted for all of it.
+      #expect(report.completedCount == 3 && report.rate == 3 / report.duration.seconds)
       #expect(streams.echoesSinceDue.count >= 9 && streams.unansweredCount == 0)
       // An echo of the first message waits for two further ones.
       #expect(streams.echoesSinceDue.max >= .milliseconds(19))
