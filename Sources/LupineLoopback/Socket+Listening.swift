@@ -8,14 +8,26 @@ extension Socket {
   /// Creates a socket that listens on an address. With port 0, the kernel chooses the port. This socket and the sockets that it
   /// accepts are blocking.
   package static func listen(on address: SocketAddress, backlog: Int = 1024) throws(SystemError) -> Socket {
+    let result = try reserve(address)
+    try result.listen(backlog: backlog)
+    return result
+  }
+
+  /// Creates a blocking socket that has an address but doesn't listen yet. While it is open, the kernel chooses its port for no other
+  /// socket, but another one can be created for the same port, and one of them can listen.
+  package static func reserve(_ address: SocketAddress) throws(SystemError) -> Socket {
     let number = try SystemCall.run("socket") {
       socket(address.family, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     }
     let result = Socket(FileDescriptor(owning: number))
     result.set(SOL_SOCKET, SO_REUSEADDR, 1)
     _ = try SystemCall.run("bind") { address.withPointer { bind(number, $0, $1) } }
-    _ = try SystemCall.run("listen") { LupineLibc.listen(number, CInt(clamping: backlog)) }
     return result
+  }
+
+  /// Begins to listen.
+  package func listen(backlog: Int = 1024) throws(SystemError) {
+    _ = try SystemCall.run("listen") { LupineLibc.listen(number, CInt(clamping: backlog)) }
   }
 
   /// Creates a blocking socket that listens on 127.0.0.1, on a port that the kernel chooses.

@@ -11,6 +11,8 @@ package final class OriginServer: Sendable {
   /// The server's URL without a path or final slash, such as "http://127.0.0.1:40123" or "https://localhost:40123".
   package let url: String
   private let registry: ConnectionRegistry
+  /// Keeps the port after `stop`, so that no other server gets it, to which a client of this one would connect.
+  private let reservation: Socket
 
   /// Creates a server that listens on a numeric address. If `port` is 0, the kernel chooses a free port.
   ///
@@ -25,8 +27,10 @@ package final class OriginServer: Sendable {
     guard let socketAddress = SocketAddress(numeric: address, port: port) else {
       throw OriginError.notAnAddress(address)
     }
-    let listener = try Socket.listen(on: socketAddress)
-    guard let bound = listener.localAddress else { preconditionFailure("a listening socket has no address") }
+    let listener = try Socket.reserve(socketAddress)
+    guard let bound = listener.localAddress else { preconditionFailure("a socket that is bound has no address") }
+    reservation = try Socket.reserve(bound)
+    try listener.listen()
     self.port = bound.port
     url = tls == nil ? "http://\(bound)" : "https://localhost:\(bound.port)"
     registry = ConnectionRegistry(listener: listener)
