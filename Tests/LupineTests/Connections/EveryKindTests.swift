@@ -52,8 +52,8 @@ private struct Load {
     defer { origin.stop() }
     _ = await send(200, seed: 1, origin.url)
     // The number of open sockets isn't measured here, because the server may accept or close a connection later. The server has
-    // one socket that listens, and each connection has a socket at each end.
-    let socketsMax = socketsBefore + 1 + 2 * session.sessionConfiguration.httpMaximumConnectionsPerHost
+    // two sockets, of which one listens, and each connection has a socket at each end.
+    let socketsMax = socketsBefore + 2 + 2 * session.sessionConfiguration.httpMaximumConnectionsPerHost
     let before = descriptors.count { !isSocket($0) }
     let fates = await send(count, seed: 2, origin.url)
     var left: [String] = []
