@@ -214,45 +214,38 @@
       return try await test.run()
     }
 
+    /// Runs a load test whose requests don't end, and cancels it when it has sent the first one.
+    private func runCancelled(_ plan: LoadPlan) async throws -> LoadReport {
+      let (gate, started) = (Gate(), Recorder<Int>())
+      defer { gate.open() }
+      let scenario = Scenario("waits") { number in
+        started.record(number)
+        await gate.wait()
+        return Scenario.Outcome()
+      }
+      let test = LoadTest(plan, [scenario])
+      let run = Task { try await test.run() }
+      #expect(await started.next() == 0)
+      run.cancel()
+      return try await run.value
+    }
+
     @Test(
       "a cancelled test reports what it has sent, without waiting for the next request or for all responses",
       .timeLimit(.minutes(10)),
       arguments: [LoadPlan(.closed(inFlight: 1, .seconds(3_600))), LoadPlan(rate: 0.001, for: .seconds(3_600))])
     func cancelled(plan: LoadPlan) async throws {
-      let (gate, started) = (Gate(), Recorder<Int>())
-      defer { gate.open() }
       var plan = plan
       plan.drainLimit = .seconds(3_600)
-      let scenario = Scenario("waits") { number in
-        started.record(number)
-        await gate.wait()
-        return Scenario.Outcome()
-      }
-      let test = LoadTest(plan, [scenario])
-      let run = Task { try await test.run() }
-      #expect(await started.next() == 0)
-      run.cancel()
-      let report = try await run.value
+      let report = try await runCancelled(plan)
       #expect(report.errors == ["unfinished": 1] && report.duration < .seconds(3_600))
     }
 
     @Test("a test that is cancelled during the warm-up has neither a duration nor seconds", .timeLimit(.minutes(10)))
     func cancelledWarmUp() async throws {
-      let started = Recorder<Int>()
       var plan = LoadPlan(.closed(inFlight: 1, .seconds(3_600)))
       plan.warmUp = .seconds(1_800)
-      let gate = Gate()
-      defer { gate.open() }
-      let scenario = Scenario("waits") { number in
-        started.record(number)
-        await gate.wait()
-        return Scenario.Outcome()
-      }
-      let test = LoadTest(plan, [scenario])
-      let run = Task { try await test.run() }
-      #expect(await started.next() == 0)
-      run.cancel()
-      let report = try await run.value
+      let report = try await runCancelled(plan)
       #expect(report.duration == .zero && report.rate == 0)
       #expect(report.measurements.seconds.isEmpty && report.errors.isEmpty)
     }

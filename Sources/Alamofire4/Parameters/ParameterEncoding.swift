@@ -1,4 +1,4 @@
-// ParameterEncoding: encodes a dictionary into a request, as JSON or a property list. URLEncoding is in a file of its own.
+// ParameterEncoding: encodes a dictionary into a request, as JSON or a property list. URLEncoding has its own file.
 
 public import Foundation
 import Lupine

@@ -89,7 +89,7 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     let before = activity.exchange(Activity.signalled, ordering: .acquiringAndReleasing)
     switch before {
     case Activity.asleep:
-      // Nobody reads the counter. Only 2^64 wake-ups would make it overflow.
+      // The loop doesn't read the counter, which only 2^64 wake-ups would make overflow.
       _ = eventfd_write(eventDescriptor.number, 1)
     case Activity.ended: runJobsOnNewThread()
     default: break
