@@ -35,9 +35,8 @@ final class Fetch: ResponseSink {
 
   private struct State {
     var disposition = Disposition.undecided
+    /// The engine's handle for the latest request.
     var handle: ExchangeHandle?
-    /// The number of bytes by which the window must be extended as soon as the handle is known, because bytes arrived before.
-    var ungrantedByteCount = 0
   }
 
   /// The request without the credentials that `authentication` adds. The requests that the command sends next are derived from it.
@@ -71,19 +70,10 @@ final class Fetch: ResponseSink {
 
   /// Executes the request with the engine, or lets the cache answer it. Returns the outcome.
   func run(on engine: Engine, _ cache: CommandCache?) async -> Outcome {
-    let submitted =
-      if let cache {
-        CachedFetch(sent, for: self, cache, on: engine, isVerbose: options.isVerbose).run()
-      } else {
-        engine.submit(sent, to: self, windowBytes: socket == nil ? .max : Self.socketWindowBytes)
-      }
-    // Nil if a stored response has already been written.
-    if let handle = submitted {
-      let (isRefused, ungrantedByteCount) = state.withLock { state in
-        state.handle = handle
-        if case .refused = state.disposition { return (true, 0) } else { return (false, state.ungrantedByteCount) }
-      }
-      if isRefused { handle.cancel() } else if ungrantedByteCount > 0 { handle.extendWindow(by: ungrantedByteCount) }
+    if let cache {
+      CachedFetch(sent, for: self, cache, on: engine, isVerbose: options.isVerbose).run()
+    } else {
+      submit(sent, to: self, on: engine)
     }
     let outcome = await outcome.value()
     guard case .exchanging(let socket) = state.withLock({ $0.disposition }) else { return outcome }
@@ -91,6 +81,19 @@ final class Fetch: ResponseSink {
     guard let error, case .success = outcome.result else { return outcome }
     return Outcome(result: .failure(error), metrics: outcome.metrics)
   }
+
+  /// Sends a request of this fetch. The engine delivers the response to `sink`.
+  func submit(_ request: EngineRequest, to sink: any ResponseSink, on engine: Engine) {
+    // The lock is held so that the handle is known when the first event arrives.
+    state.withLock { state in
+      let handle = engine.submit(request, to: sink, windowBytes: socket == nil ? .max : Self.socketWindowBytes)
+      if case .refused = state.disposition { handle.cancel() }
+      state.handle = handle
+    }
+  }
+
+  /// The engine's handle for the latest request, or nil if none has been sent.
+  var handle: ExchangeHandle? { state.withLock { $0.handle } }
 
   /// Whether the fetch has refused the rest of the response, for example because the output can't be written.
   var isRefused: Bool { state.withLock { if case .refused = $0.disposition { true } else { false } } }
@@ -101,17 +104,9 @@ final class Fetch: ResponseSink {
   /// The connection of a WebSocket, for its messages.
   private var transport: WebSocketChannel.Transport {
     WebSocketChannel.Transport(
-      windowBytes: Self.socketWindowBytes, extendWindow: { [weak self] in self?.extendWindow(by: $0) },
-      close: { [weak self] in self?.state.withLock { $0.handle }?.discardBody() },
+      windowBytes: Self.socketWindowBytes, extendWindow: { [weak self] in self?.handle?.extendWindow(by: $0) },
+      close: { [weak self] in self?.handle?.discardBody() },
       onEnd: { [socket] in socket?.ended($0) })
-  }
-
-  private func extendWindow(by byteCount: Int) {
-    let handle = state.withLock { state in
-      if state.handle == nil { state.ungrantedByteCount += byteCount }
-      return state.handle
-    }
-    handle?.extendWindow(by: byteCount)
   }
 
   // MARK: ResponseSink

@@ -16,8 +16,6 @@ final class CachedFetch: ResponseSink {
     var writer: RecordWriter?
     /// The record that is being written, if the response may be stored.
     var record: CombinedRecord?
-    /// The engine's handle for the request, or nil before the request has been submitted.
-    var handle: ExchangeHandle?
     /// Whether the response must end with an error, because the origin's body or the stored part that it completes is wrong.
     var isBroken = false
   }
@@ -42,58 +40,41 @@ final class CachedFetch: ResponseSink {
     state = Mutex(State(machine: CacheMachine(cached, .beforeServing, mayWait: false)))
   }
 
-  /// Serves a response from the cache, or sends the request. Returns the exchange's handle, or nil if the request isn't sent.
-  func run() -> ExchangeHandle? {
+  /// Serves a response from the cache, or sends the request.
+  func run() {
     let records = cache.lookup(cached, isDecoded: request.decodesContent)
-    return perform { state in
+    perform { state in
       state.records = records
       return state.machine.found(records.map(\.response), now: cache.now)
     }
   }
 
-  /// Passes an event to the machine, and performs its action. `metrics` are those of a preceding request, or nil. Returns the
-  /// handle of the request that was sent, or nil.
-  @discardableResult
-  private func perform(
-    _ metrics: ExchangeMetrics? = nil, _ event: (inout State) -> CacheMachine.Action?
-  ) -> ExchangeHandle? {
-    guard let action = state.withLock({ event(&$0) }) else { return nil }
+  /// Passes an event to the machine, and performs its action. `metrics` are those of a preceding request, or nil.
+  private func perform(_ metrics: ExchangeMetrics? = nil, _ event: (inout State) -> CacheMachine.Action?) {
+    guard let action = state.withLock({ event(&$0) }) else { return }
     switch action {
     case .serve(let served):
-      if serve(served, metrics) { return nil }
-      return perform { $0.machine.decideWithoutStored(now: cache.now) }
-    case .send: return forward(metrics)
-    case .lookUp: return perform { $0.machine.decideWithoutFiles(now: cache.now) }
+      if !serve(served, metrics) { perform { $0.machine.decideWithoutStored(now: cache.now) } }
+    case .send: forward(metrics)
+    case .lookUp: perform { $0.machine.decideWithoutFiles(now: cache.now) }
     case .fail, .timeOut:
       report(CacheReport.unavailable)
       deliver(ResponseHead(status: 504, fields: ["Content-Length": "0"], isContentDecoded: false), nil) { true }
-      return nil
     case .abort:
       removeStored()
       fetch.finish(.failure(.interruption(at: request.uri.origin)), metrics ?? localMetrics)
-      return nil
     }
   }
 
-  private func forward(_ metrics: ExchangeMetrics?) -> ExchangeHandle? {
+  private func forward(_ metrics: ExchangeMetrics?) {
     let part = state.withLock { state in state.machine.forwarding?.completed.map { state.records[$0] } }
     if let part, !isServable(part) { return perform(metrics) { $0.machine.decideWithoutStored(now: cache.now) } }
-    guard let fields = state.withLock({ $0.machine.sent(now: cache.now) }) else { return nil }
+    guard let fields = state.withLock({ $0.machine.sent(now: cache.now) }) else { return }
     var request = request
     request.fields = fields
     if isVerbose { StandardError.write(VerboseReport.request(request)) }
-    let handle = engine.submit(request, to: self)
-    let isBroken = state.withLock { state in
-      state.handle = handle
-      return state.isBroken
-    }
-    if isBroken || fetch.isRefused { handle.cancel() }
-    return handle
+    fetch.submit(request, to: self, on: engine)
   }
-
-  /// Cancels the request if the fetch has refused its response. The fetch knows only the handle of the first request, and this may
-  /// be a second one.
-  private func cancelIfRefused() { if fetch.isRefused { state.withLock { $0.handle }?.cancel() } }
 
   // MARK: ResponseSink
 
@@ -119,7 +100,6 @@ final class CachedFetch: ResponseSink {
       cache.apply(updates, to: records)
       cache.invalidate(after: head, to: cached)
       let disposition = fetch.receive(head: head)
-      cancelIfRefused()
       if case .deliver = disposition { store(head, times) }
       return disposition
     }
@@ -180,11 +160,8 @@ final class CachedFetch: ResponseSink {
 
   /// Ends the response with an error when the engine has canceled the request.
   private func interrupt() {
-    let handle = state.withLock { state in
-      (state.isBroken, state.writer) = (true, nil)
-      return state.handle
-    }
-    handle?.cancel()
+    state.withLock { ($0.isBroken, $0.writer) = (true, nil) }
+    fetch.handle?.cancel()
   }
 
   /// Removes the URI's stored responses, because the server sends ranges of another length than it announces.
@@ -209,7 +186,6 @@ final class CachedFetch: ResponseSink {
       }
     }
     fetch.receive(body: bytes)
-    cancelIfRefused()
   }
 
   func turnEnded(sentBodyByteCount: UInt64) { fetch.turnEnded(sentBodyByteCount: sentBodyByteCount) }

@@ -15,8 +15,7 @@ final class SocketClient: ResponseSink {
   /// The codes of the exchange's error, or nil if it succeeded.
   let ends = Recorder<EngineError.Code?>()
   private let opening: WebSocketOpening
-  // Bytes can arrive before the handle is known, so the window is extended by them when it is.
-  private let handle = Mutex<(known: ExchangeHandle?, ungrantedByteCount: Int)>((nil, 0))
+  private let handle = Mutex<ExchangeHandle?>(nil)
   private let engine: Engine
 
   init(
@@ -31,27 +30,15 @@ final class SocketClient: ResponseSink {
     channel.connect(
       to: WebSocketChannel.Transport(
         windowBytes: windowBytes,
-        extendWindow: { [weak self] count in self?.extendWindow(by: count) },
-        close: { [weak self] in self?.handle.withLock { $0.known }?.discardBody() },
+        extendWindow: { [weak self] count in self?.handle.withLock { $0 }?.extendWindow(by: count) },
+        close: { [weak self] in self?.handle.withLock { $0 }?.discardBody() },
         onEnd: { [endings] in endings.record($0) }))
     opening.prepare(&request, for: channel)
-    let known = engine.submit(request, to: self, windowBytes: windowBytes)
-    let ungrantedByteCount = handle.withLock { handle in
-      handle.known = known
-      return handle.ungrantedByteCount
-    }
-    known.extendWindow(by: ungrantedByteCount)
+    // The lock is held so that the handle is known when the first bytes arrive.
+    handle.withLock { $0 = engine.submit(request, to: self, windowBytes: windowBytes) }
   }
 
-  private func extendWindow(by byteCount: Int) {
-    let known = handle.withLock { handle in
-      if handle.known == nil { handle.ungrantedByteCount += byteCount }
-      return handle.known
-    }
-    known?.extendWindow(by: byteCount)
-  }
-
-  func cancel() { handle.withLock { $0.known }?.cancel() }
+  func cancel() { handle.withLock { $0 }?.cancel() }
 
   func receive(head: ResponseHead) -> BodyDisposition {
     let result = Result { () throws(WebSocketHandshakeError) in try opening.check(status: head.status, head.fields) }
