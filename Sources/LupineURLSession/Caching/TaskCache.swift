@@ -38,8 +38,23 @@ final class TaskCache: Sendable {
   /// A request that was sent to the origin without a ``CacheExchange``, because no response for its URL was stored, or because it is
   /// a POST.
   private struct SentRequest {
+    /// The methods of requests that are noted.
+    enum Method {
+      case get, head, post
+
+      @inline(__always)
+      init?(_ name: String) {
+        switch name {
+        case "GET": self = .get
+        case "HEAD": self = .head
+        case "POST": self = .post
+        default: return nil
+        }
+      }
+    }
+
     let request: EngineRequest
-    let isPost: Bool
+    let method: Method
     let policy: URLRequest.CachePolicy
     /// The number of the session's Digest authentication that has computed the request's proof, or nil.
     let digest: UInt64?
@@ -56,8 +71,6 @@ final class TaskCache: Sendable {
 
     /// Whether the request's policy accepts a stored response of any age. Then any response is worth storing.
     var acceptsAnyAge: Bool { policy == .returnCacheDataElseLoad || policy == .returnCacheDataDontLoad }
-    /// Whether the request's method is GET. The cache stores no responses to HEAD.
-    var isGET: Bool { request.method == "GET" }
   }
 
   private struct State {
@@ -117,7 +130,7 @@ final class TaskCache: Sendable {
   private func begin(isServed: Bool) -> Bool? {
     let (old, isPost) = state.withLock { state in
       state.isServed = isServed
-      return (state.storable.take(), state.sent?.isPost)
+      return (state.storable.take(), state.sent.map { $0.method == .post })
     }
     // The previous response is released outside the lock, because its release may wake requests that wait for it.
     _ = old
@@ -164,23 +177,22 @@ final class TaskCache: Sendable {
     through client: EngineClient, windowBytes: Int, receiver: any CacheReceiver
   ) -> Answer {
     guard scope == .requests, !request.bypassesCaches else { return .send }
-    let stores = stores
     let policy = policy ?? client.settings.cachePolicy
-    let method = request.method
-    guard method == "GET" || method == "HEAD", request.body.isEmpty else {
+    guard let method = SentRequest.Method(request.method) else { return .send }
+    guard method != .post, request.body.isEmpty else {
       // The response to a POST may be the representation that answers later GET requests (RFC 9110 §9.3.3).
-      guard method == "POST" else { return .send }
+      guard method == .post else { return .send }
       var head = request
       // Only the head of the request matters for its response, and its body may be large.
       head.body = RequestBody()
-      note(head, isPost: true, policy, digest, windowBytes)
+      note(head, method, policy, digest, windowBytes)
       return .send
     }
     // Cache-Control may demand a stored response (only-if-cached).
-    let mayBeSent = policy != .returnCacheDataDontLoad && !request.fields.contains("Cache-Control")
+    let mayBeSent = policy != .returnCacheDataDontLoad && !request.fields.haveCacheControl
     let found = stores.foundInMemory(request.uri.cacheKey)
     guard !mayBeSent || !found.isEmpty || stores.mayHaveFiles(of: request.uri.cacheKey) else {
-      note(request, policy, digest, windowBytes)
+      note(request, method, policy, digest, windowBytes)
       return .send
     }
     let start = Instant.now
@@ -199,15 +211,16 @@ final class TaskCache: Sendable {
 
   /// Notes a request that is sent without an exchange.
   private func note(
-    _ request: EngineRequest, isPost: Bool = false, _ policy: URLRequest.CachePolicy, _ digest: UInt64?,
+    _ request: EngineRequest, _ method: SentRequest.Method, _ policy: URLRequest.CachePolicy, _ digest: UInt64?,
     _ windowBytes: Int
   ) {
-    let sent = SentRequest(
-      request: request, isPost: isPost, policy: policy, digest: digest, time: stores.now,
-      invalidationCount: stores.invalidations.count,
-      storedCount: stores.storedCount,
-      readsUnwantedBodies: !isStreamed && windowBytes > PassedResponse.unwantedBytesMax)
-    state.withLock { $0.sent = sent }
+    let time = stores.now
+    state.withLock { state in
+      state.sent = SentRequest(
+        request: request, method: method, policy: policy, digest: digest, time: time,
+        invalidationCount: stores.invalidations.count, storedCount: stores.storedCount,
+        readsUnwantedBodies: !isStreamed && windowBytes > PassedResponse.unwantedBytesMax)
+    }
   }
 
   private func cacheRequest(
@@ -233,8 +246,14 @@ final class TaskCache: Sendable {
     let isReusable = isStorable && head.fields.mayAllowReuse
     let storable = state.withLock { state -> SentRequest? in
       // Reads single properties, because a copy of the sent request would be retained for each response.
-      guard let storedCount = state.sent?.storedCount else { return nil }
-      let mayBeStored = state.sent?.isPost == true ? isReusable && head.isLocated : state.sent?.isGET == true
+      guard let storedCount = state.sent?.storedCount, let method = state.sent?.method else { return nil }
+      let mayBeStored =
+        switch method {
+        case .get: true
+        case .post: isReusable && head.isLocated
+        // The cache stores no responses to HEAD.
+        case .head: false
+        }
       guard isStorable, mayBeStored else {
         state.sent = nil
         return nil

@@ -32,6 +32,11 @@ extension Fields {
     }
   }
 
+  /// Whether the fields contain Cache-Control.
+  package var haveCacheControl: Bool {
+    lines.contains { $0.nameCount == 13 && matches($0.name, "cache-control") }
+  }
+
   /// Whether the fields of a request have directives for caches, in Cache-Control or Pragma.
   package var haveCacheDirectives: Bool {
     lines.contains {
