@@ -1,5 +1,5 @@
 // TaskOptions: the settings that few tasks have, such as a separate delegate, stored outside of the tasks to keep other tasks
-// small; `Delegates`, a delegate in the forms in which it is called; and the decisions that delegates make.
+// small.
 
 import Foundation
 import Synchronization
@@ -86,80 +86,5 @@ extension URLSessionTask {
   /// Returns the next data delegate to call if `delegate` doesn't implement a method. Returns nil if there is none.
   func dataDelegate(after delegate: any URLSessionTaskDelegate) -> (any URLSessionDataDelegate)? {
     self.delegate(after: delegate) as? any URLSessionDataDelegate
-  }
-}
-
-extension URLSession {
-  /// A delegate, cast to each of the delegate protocols. The casts are made only once, because a cast costs more than calling a
-  /// method.
-  final class Delegates: Sendable {
-    let session: any URLSessionDelegate
-    let task: (any URLSessionTaskDelegate)?
-    let data: (any URLSessionDataDelegate)?
-    let download: (any URLSessionDownloadDelegate)?
-    let selective: (any SelectiveDataDelegate)?
-    /// The delegate as a `SelectiveTrustDelegate`, which states whether it decides about the certificates of servers. Nil for a
-    /// task's own delegate, which never decides about certificates.
-    let trust: (any SelectiveTrustDelegate)?
-    /// The methods of which the session's delegate implements neither form, as far as calls have shown: a bit for each `AsyncForm`.
-    let missingForms = Atomic<UInt8>(0)
-
-    init(_ delegate: any URLSessionDelegate) {
-      session = delegate
-      task = delegate as? any URLSessionTaskDelegate
-      data = delegate as? any URLSessionDataDelegate
-      download = delegate as? any URLSessionDownloadDelegate
-      selective = delegate as? any SelectiveDataDelegate
-      trust = delegate as? any SelectiveTrustDelegate
-    }
-
-    /// Combines a task's delegate with the session's delegates (`others`). The session's delegates are called for the protocols to
-    /// which `delegate` doesn't conform.
-    init(_ delegate: any URLSessionTaskDelegate, orElse others: Delegates?) {
-      session = delegate
-      task = delegate
-      data = delegate as? any URLSessionDataDelegate ?? others?.data
-      download = delegate as? any URLSessionDownloadDelegate ?? others?.download
-      selective = delegate is any URLSessionDataDelegate ? delegate as? any SelectiveDataDelegate : others?.selective
-      trust = nil
-    }
-  }
-}
-
-extension URLSession {
-  /// The delegate's decision about a response's body.
-  public enum ResponseDisposition: Int, Sendable {
-    /// Discards the body. The task then completes with `URLError.cancelled`.
-    case cancel = 0
-    /// Delivers the body to the delegate while the body is being received.
-    case allow = 1
-    /// Turns the data task into a download task, which writes the body to a file. The session then calls
-    /// ``URLSessionDataDelegate/urlSession(_:dataTask:didBecome:)``.
-    case becomeDownload = 2
-  }
-
-  /// The delegate's decision about a request whose earliest begin date has passed.
-  public enum DelayedRequestDisposition: Int, Sendable {
-    /// Sends the task's request unchanged.
-    case continueLoading = 0
-    /// Sends the request that the delegate provides instead of the task's request.
-    case useNewRequest = 1
-    /// Cancels the task, which then completes with `URLError.cancelled`.
-    case cancel = 2
-  }
-
-  /// The delegate's decision about an authentication challenge.
-  public enum AuthChallengeDisposition: Int, Sendable {
-    /// Sends the credential that the delegate passes with the decision. If the delegate passes none, the 401 or 407 response
-    /// becomes the task's response.
-    case useCredential = 0
-    /// Sends the proposed credential. Each one is sent only once. If there is none, or if the server has refused all of them, the
-    /// 401 or 407 response becomes the task's response.
-    case performDefaultHandling = 1
-    /// Cancels the request. The task then completes with `URLError.cancelled`.
-    case cancelAuthenticationChallenge = 2
-    /// Rejects this challenge. If the response offers another authentication scheme, the delegate receives a challenge for that
-    /// scheme. Otherwise, the 401 or 407 response becomes the task's response.
-    case rejectProtectionSpace = 3
   }
 }
