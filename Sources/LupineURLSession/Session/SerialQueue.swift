@@ -73,8 +73,7 @@ package final class SerialQueue: Sendable {
     case .operations(let operations):
       let isTaken = backlog.withLock { backlog in
         backlog.work.append(work)
-        defer { backlog.isTaken = true }
-        return backlog.isTaken
+        return exchange(&backlog.isTaken, with: true)
       }
       if !isTaken { operations.addOperation { self.workOff() } }
     }
@@ -102,9 +101,8 @@ package final class SerialQueue: Sendable {
   private func workOff() {
     while true {
       let work = backlog.withLock { backlog in
-        defer { backlog.work = [] }
         backlog.isTaken = !backlog.work.isEmpty
-        return backlog.work
+        return exchange(&backlog.work, with: [])
       }
       if work.isEmpty { return }
       for work in work { work() }

@@ -183,9 +183,8 @@ final class StreamTransfer: TaskTransfer, StreamSink {
     guard isFirst else { return }
     while true {
       let actions = guarded.withLock { guarded in
-        defer { guarded.actions = [] }
         guarded.isPerforming = !guarded.actions.isEmpty
-        return guarded.actions
+        return exchange(&guarded.actions, with: [])
       }
       if actions.isEmpty { return }
       for action in actions { perform(action) }

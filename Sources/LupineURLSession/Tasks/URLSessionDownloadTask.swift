@@ -184,8 +184,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
       let isNew = counts.withLock { state in
         guard state.writtenByteCount != byteCount else { return false }
         state.writtenByteCount = byteCount
-        defer { state.isReporting = true }
-        return !state.isReporting
+        return !exchange(&state.isReporting, with: true)
       }
       // A call of the delegate that is already scheduled will also report these bytes.
       if isNew { tellDownloadDelegate { self.report($0, $1) } }

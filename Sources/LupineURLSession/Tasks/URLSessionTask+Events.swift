@@ -106,10 +106,7 @@ extension URLSessionTask {
   func transfer(didSend byteCount: Int64) {
     updateProgress()
     notifyDelegate(or: {}) { [expected = countOfBytesExpectedToSend] session, delegate in
-      let before = self.mutableState.withLock { state in
-        defer { state.reportedSentByteCount = byteCount }
-        return state.reportedSentByteCount
-      }
+      let before = self.mutableState.withLock { exchange(&$0.reportedSentByteCount, with: byteCount) }
       delegate.urlSession(
         session, task: self, didSendBodyData: byteCount - before, totalBytesSent: byteCount,
         totalBytesExpectedToSend: expected)
