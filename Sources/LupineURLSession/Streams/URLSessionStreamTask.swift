@@ -106,9 +106,7 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
 
   /// Writes all bytes of `data`, and returns when the kernel has accepted them. Canceling the Swift task doesn't end the write.
   open func write(_ data: Data, timeout: TimeInterval) async throws {
-    let error: (any Error)? = await firstValue { completion in
-      write(data, timeout: timeout) { completion($0) }
-    }
+    let error: (any Error)? = await firstValue { write(data, timeout: timeout, completionHandler: $0) }
     if let error { throw error }
   }
 
