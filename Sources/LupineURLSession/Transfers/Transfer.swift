@@ -251,10 +251,10 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     switch action {
     case .deliver: delivery.add(self)
     case .pause(let exchange):
-      handle?.pause()
+      handle?.setPaused(true)
       apply { $0.flowChanged(exchange: exchange) }
     case .resume(let exchange):
-      handle?.resume()
+      handle?.setPaused(false)
       apply { $0.flowChanged(exchange: exchange) }
     case .discardBody:
       if case .engine(let exchange)? = handle, let cache {
