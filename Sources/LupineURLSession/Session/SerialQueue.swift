@@ -44,12 +44,8 @@ package final class SerialQueue: Sendable {
   /// Creates a queue that performs work on an operation queue. If its underlying dispatch queue is serial, the work is performed
   /// directly on that dispatch queue.
   init(_ operations: OperationQueue) {
-    guard let queue = operations.serialQueue else {
-      base = .operations(operations)
-      return
-    }
-    base = .dispatch(queue)
-    queue.setSpecific(key: key, value: true)
+    base = operations.serialQueue.map(Base.dispatch) ?? .operations(operations)
+    if case .dispatch(let queue) = base { queue.setSpecific(key: key, value: true) }
   }
 
   deinit {
