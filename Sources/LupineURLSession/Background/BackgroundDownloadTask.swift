@@ -91,11 +91,6 @@ final class BackgroundDownloadTask: URLSessionDownloadTask, BackgroundTask, @unc
     case .answerLost: break
     }
   }
-
-  /// Completes the restored task with an error, without sending its request.
-  func restore(failing error: URLError, in session: URLSession) {
-    endRestored(in: session) { self.complete(error) }
-  }
 }
 
 extension BackgroundJob: DownloadRecorder {

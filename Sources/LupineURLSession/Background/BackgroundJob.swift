@@ -160,8 +160,7 @@ final class BackgroundJob: Sendable {
   func start(_ task: any BackgroundTask, with replacement: URLRequest? = nil, in session: URLSession) {
     let (request, needsCredentials, error) = state.withLock { state in
       if let replacement { (state.request, state.needsCredentials) = (replacement, false) }
-      defer { state.needsCredentials = false }
-      return (state.request, state.needsCredentials, state.error)
+      return (state.request, exchange(&state.needsCredentials, with: false), state.error)
     }
     if let error { return task.begin(session, .failure(error)) }
     guard let request else { return task.begin(session, .success(nil)) }

@@ -123,7 +123,8 @@ extension BackgroundSession {
     let identifiers = resumed.map(\.task.taskIdentifier) + damaged.map(\.taskIdentifier)
     restored.withLock { $0.formUnion(identifiers) }
     for task in damaged {
-      task.restore(failing: .damagedRecord(task.taskIdentifier, in: store.folder), in: session)
+      let error = URLError.damagedRecord(task.taskIdentifier, in: store.folder)
+      task.endRestored(in: session) { task.complete(error) }
     }
     for (task, record) in tasks { task.restore(record.recovery(), in: session) }
   }

@@ -124,8 +124,7 @@ extension BackgroundJob {
   /// can't be recorded.
   fileprivate func noteAnswered(_ response: URLResponse) -> DownloadFile? {
     noteResponse()
-    guard markAnswered(response), let record else { return nil }
-    guard let response = response as? HTTPURLResponse else { return nil }
+    guard markAnswered(response), let record, let response = response as? HTTPURLResponse else { return nil }
     do {
       // A head that was recorded earlier may belong to another response, such as that of a redirect's target. It must not be
       // combined with this body.

@@ -197,12 +197,10 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
       if let self { passed(self) }
     }
     // The previous limit is released outside the lock.
-    let old = state.withLock { state -> Deadline? in
+    _ = state.withLock { state -> Deadline? in
       guard !hasEnded(state) else { return nil }
-      defer { state.deadline = deadline }
-      return state.deadline
+      return exchange(&state.deadline, with: deadline)
     }
-    _ = old
   }
 
   /// Starts a request in the background that revalidates a stale stored response, while the stale response is served.

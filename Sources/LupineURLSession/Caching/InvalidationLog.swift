@@ -20,12 +20,6 @@ final class InvalidationLog: Sendable {
     var latest = RecencyList<CacheKey, UInt64>()
     /// The number of the latest invalidation that has been forgotten, or 0.
     var forgotten: UInt64 = 0
-
-    /// Forgets the URI whose latest invalidation is the oldest, if there are more than `countMax`.
-    mutating func trim(_ countMax: Int) {
-      guard latest.count > countMax, let oldest = latest.oldestKey else { return }
-      if let number = latest.remove(oldest) { forgotten = number }
-    }
   }
 
   private let total = Atomic<UInt64>(0)
@@ -46,8 +40,10 @@ final class InvalidationLog: Sendable {
     state.withLock { state in
       let previous = state.latest[key] ?? state.forgotten
       let number = total.add(1, ordering: .acquiringAndReleasing).newValue
-      defer { state.trim(Self.invalidatedURIsMax) }
       state.latest.insert(number, for: key, byteCount: 0)
+      if state.latest.count > Self.invalidatedURIsMax, let oldest = state.latest.oldestKey {
+        state.forgotten = state.latest.remove(oldest) ?? state.forgotten
+      }
       return Entry(number: number, previous: previous)
     }
   }

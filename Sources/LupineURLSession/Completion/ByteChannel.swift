@@ -12,9 +12,8 @@ final class ByteChannel: Sendable {
     /// time.
     var first = 0
     var end: Result<Void, any Error>?
-    var consumer: CheckedContinuation<Void, Never>?
-    /// The consumers that wait in addition to `consumer`. Usually empty, so that waiting doesn't allocate memory.
-    var otherConsumers: [CheckedContinuation<Void, Never>] = []
+    /// The consumers that wait for the next part. Usually only one, so that waiting doesn't allocate memory.
+    var consumers = ShortList<CheckedContinuation<Void, Never>>.none
 
     mutating func takePart() -> Data? {
       guard first < parts.count else { return nil }
@@ -49,7 +48,7 @@ final class ByteChannel: Sendable {
       await withCheckedContinuation { continuation in
         let isReady = state.withLock { state in
           if state.first < state.parts.count || state.end != nil { return true }
-          if state.consumer == nil { state.consumer = continuation } else { state.otherConsumers.append(continuation) }
+          state.consumers.append(continuation)
           return false
         }
         if isReady { continuation.resume() }
@@ -58,13 +57,11 @@ final class ByteChannel: Sendable {
   }
 
   private func wake(_ change: (inout State) -> Void) {
-    let (consumer, others) = state.withLock { state in
+    let consumers = state.withLock { state in
       change(&state)
-      defer { state.otherConsumers = [] }
-      return (state.consumer.take(), state.otherConsumers)
+      return exchange(&state.consumers, with: .none)
     }
-    consumer?.resume()
-    for other in others { other.resume() }
+    consumers.forEach { $0.resume() }
   }
 }
 

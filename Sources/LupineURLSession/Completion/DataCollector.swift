@@ -43,8 +43,7 @@ final class DataCollector: TaskCollector {
 
   func complete(_ response: URLResponse?, _ error: (any Error)?) {
     let (handler, body, excess) = state.withLock { state in
-      defer { (state.handler, state.body) = (nil, CollectedBody()) }
-      return (state.handler, state.body.data, state.excess)
+      (state.handler.take(), exchange(&state.body, with: CollectedBody()).data, state.excess)
     }
     let error = excess ?? error
     handler?(error == nil ? body : nil, response, error)

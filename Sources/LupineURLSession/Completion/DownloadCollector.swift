@@ -35,10 +35,7 @@ final class DownloadCollector: TaskCollector {
   }
 
   func complete(_ response: URLResponse?, _ error: (any Error)?) {
-    let (handler, result) = state.withLock { state in
-      defer { (state.handler, state.file) = (nil, nil) }
-      return (state.handler, state.file)
-    }
+    let (handler, result) = state.withLock { ($0.handler.take(), $0.file.take()) }
     switch error.map({ .failure($0) }) ?? result ?? .failure(URLError(.cannotMoveFile)) {
     case .success(let file): handler?(file, response, nil)
     case .failure(let error): handler?(nil, response, error)

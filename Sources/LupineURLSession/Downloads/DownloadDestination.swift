@@ -82,36 +82,25 @@ package struct DownloadDestination: Sendable {
   }
 
   private func moveError(_ error: SystemError, _ source: URL, remedy: String? = nil) -> CocoaError {
-    let code: CocoaError.Code =
+    let (code, usualRemedy): (CocoaError.Code, String) =
       switch error.code {
-      case EEXIST: .fileWriteFileExists
-      case ENOENT: .fileNoSuchFile
-      case EACCES, EPERM: .fileWriteNoPermission
-      case ENOSPC, EDQUOT: .fileWriteOutOfSpace
-      case EROFS: .fileWriteVolumeReadOnly
-      case ENAMETOOLONG: .fileWriteInvalidFileName
-      default: .fileWriteUnknown
+      case EEXIST: (.fileWriteFileExists, "Choose another destination, or pass .removePreviousFile")
+      case EISDIR, ENOTEMPTY:
+        (.fileWriteUnknown, "Choose a destination that isn't a directory, because directories aren't replaced")
+      case ENOENT: (.fileNoSuchFile, "Create the directory first, or pass .createIntermediateDirectories")
+      case ENOTDIR: (.fileWriteUnknown, "Choose a destination whose parent is a directory")
+      case EACCES, EPERM: (.fileWriteNoPermission, "Choose a writable directory")
+      case EROFS: (.fileWriteVolumeReadOnly, "Choose a writable directory")
+      case ENOSPC, EDQUOT: (.fileWriteOutOfSpace, "Free space there, or choose another destination")
+      case ENAMETOOLONG: (.fileWriteInvalidFileName, "Choose a shorter name")
+      default: (.fileWriteUnknown, "Choose another destination")
       }
     return CocoaError(
       code,
       userInfo: [
         NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: error.posixError,
-        NSLocalizedDescriptionKey: "\(source.path) can't be moved to \(url.path): \(error). "
-          + "\(remedy ?? self.remedy(error.code)).",
+        NSLocalizedDescriptionKey: "\(source.path) can't be moved to \(url.path): \(error). \(remedy ?? usualRemedy).",
       ])
-  }
-
-  private func remedy(_ code: CInt) -> String {
-    switch code {
-    case EEXIST: "Choose another destination, or pass .removePreviousFile"
-    case EISDIR, ENOTEMPTY: "Choose a destination that isn't a directory, because directories aren't replaced"
-    case ENOENT: "Create the directory first, or pass .createIntermediateDirectories"
-    case ENOTDIR: "Choose a destination whose parent is a directory"
-    case EACCES, EPERM, EROFS: "Choose a writable directory"
-    case ENOSPC, EDQUOT: "Free space there, or choose another destination"
-    case ENAMETOOLONG: "Choose a shorter name"
-    default: "Choose another destination"
-    }
   }
 }
 

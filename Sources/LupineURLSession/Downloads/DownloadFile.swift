@@ -15,6 +15,8 @@ final class DownloadFile: Sendable {
     /// The open file on disk. Nil after `finish`, `keep` or `abandon`, and after a failure.
     var file: WritableFile?
     var byteCount: UInt64
+    /// The length of the complete file in bytes, or nil if it is unknown.
+    var total: UInt64?
     var failure: URLError?
   }
 
@@ -24,8 +26,6 @@ final class DownloadFile: Sendable {
   private let source: URL?
   /// Whether the open file is locked, so that no other download continues it at the same time.
   private let isLocked: Bool
-  /// The length of the complete file in bytes, or nil if it is unknown.
-  private let total: Mutex<UInt64?>
   private let state: Mutex<State>
 
   /// Creates a download file from an open file on disk that already contains `byteCount` bytes of the body.
@@ -36,8 +36,7 @@ final class DownloadFile: Sendable {
     url = URL(filePath: file.path)
     self.source = source
     self.isLocked = isLocked
-    self.total = Mutex(total)
-    state = Mutex(State(file: file, byteCount: byteCount))
+    state = Mutex(State(file: file, byteCount: byteCount, total: total))
   }
 
   deinit { abandon() }
@@ -112,8 +111,8 @@ final class DownloadFile: Sendable {
   ///
   /// - Throws: `URLError.cannotWriteToFile`, after removing the file.
   func startAfresh(total: UInt64?) throws(URLError) {
-    self.total.withLock { $0 = total }
     try change { state throws(SystemError) in
+      state.total = total
       try state.file?.truncate(to: 0)
       state.byteCount = 0
     }
@@ -182,7 +181,8 @@ final class DownloadFile: Sendable {
 
   private func fail(_ code: URLError.Code, _ action: DownloadFileFailure.Action, _ error: SystemError) -> URLError {
     var failure = DownloadFileFailure(action: action, path: url.path, error: error)
-    failure.received = (byteCount, total.withLock { $0 })
+    let (byteCount, total) = state.withLock { ($0.byteCount, $0.total) }
+    failure.received = (byteCount, total)
     return fail(URLError(code, failure, url: source))
   }
 

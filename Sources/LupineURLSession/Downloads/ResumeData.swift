@@ -105,7 +105,7 @@ extension ResumeData {
       // A 206 may omit Last-Modified. In this case, its validator is the one in the request's If-Range (RFC 9110 §15.3.7).
       (validator, total) = (earlier?.validator, sum)
     default:
-      guard response.statusCode == 200, response.servesRanges else { return nil }
+      guard response.statusCode == 200, response.members(of: "Accept-Ranges").contains("bytes") else { return nil }
       (validator, total) = (Validator(response, now: now), UInt64(exactly: response.expectedContentLength))
     }
     // If the file may already be complete, its last byte is requested again. Otherwise the range would be empty, and the server
@@ -171,9 +171,4 @@ extension ResumeData.Validator {
     }
     self = .lastModified(text)
   }
-}
-
-extension HTTPURLResponse {
-  /// Whether the server supports byte ranges (RFC 9110 §14.3).
-  fileprivate var servesRanges: Bool { members(of: "Accept-Ranges").contains("bytes") }
 }

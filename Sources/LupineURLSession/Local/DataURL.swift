@@ -90,21 +90,11 @@ struct DataURL: Equatable {
   // pct-encoded = "%" HEXDIG HEXDIG (RFC 3986 §2.1)
   private static func percentDecoded(_ bytes: Bytes) throws(DataURLError) -> [UInt8] {
     guard bytes.contains(UInt8(ascii: "%")) else { return Array(bytes) }
-    var decoded: [UInt8] = []
-    decoded.reserveCapacity(bytes.count)
-    var rest = bytes
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        decoded.append(byte)
-        continue
-      }
-      let offset = rest.startIndex - 1
-      guard let high = rest.popFirst().flatMap(Byte.hexValue), let low = rest.popFirst().flatMap(Byte.hexValue) else {
-        throw .malformedEscape(at: offset)
-      }
-      decoded.append(high << 4 | low)
+    if let decoded = PercentEncoding.decode(bytes) { return decoded }
+    let malformed = bytes.indices.first { index in
+      bytes[index] == UInt8(ascii: "%") && bytes[index...].dropFirst().prefix(2).compactMap(Byte.hexValue).count < 2
     }
-    return decoded
+    throw .malformedEscape(at: malformed ?? bytes.startIndex)
   }
 
   /// Decodes base64 (RFC 4648 §4). Skips white space, such as line breaks, and accepts missing padding, as browsers do (Infra

@@ -83,10 +83,7 @@ final class LocalTransfer: TaskTransfer {
 
   func setStreamingObserver(_ observer: any TransferObserver) {
     // The observer is released outside the lock.
-    _ = state.withLock { state in
-      defer { state.observer = observer }
-      return state.observer
-    }
+    _ = state.withLock { exchange(&$0.observer, with: observer) }
   }
 
   func extendWindow(by byteCount: Int) {

@@ -39,12 +39,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
   /// Decodes an archived response. Returns nil if the archive doesn't contain a valid response.
   public required init?(coder: NSCoder) {
-    let decodedLines = coder.decodeObject(of: [NSArray.self, NSString.self], forKey: Self.fieldsKey)
-    guard let lines = decodedLines as? [String], lines.count.isMultiple(of: 2) else { return nil }
-    var decoded = Fields()
-    for index in stride(from: 0, to: lines.count, by: 2) {
-      decoded.append(name: lines[index], value: lines[index + 1])
-    }
+    guard let decoded = Fields(coder, forKey: Self.fieldsKey) else { return nil }
     fields = decoded
     isContentDecoded = coder.decodeBool(forKey: Self.isContentDecodedKey)
     storedStatusCode = coder.decodeInteger(forKey: Self.statusKey)
@@ -57,8 +52,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     super.encode(with: coder)
     coder.encode(storedStatusCode, forKey: Self.statusKey)
     coder.encode(isContentDecoded, forKey: Self.isContentDecodedKey)
-    let lines = fields.flatMap { [NSString(string: $0.name), NSString(string: $0.value)] }
-    coder.encode(NSArray(array: lines), forKey: Self.fieldsKey)
+    fields.encode(with: coder, forKey: Self.fieldsKey)
   }
 
   /// Always true, because `HTTPURLResponse` supports secure coding.
@@ -66,8 +60,6 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
   private static let statusKey = "statusCode"
   private static let isContentDecodedKey = "isContentDecoded"
-  /// The key of the header fields in an archive. The fields are archived as an array in which each name is followed by its value,
-  /// because a name may occur several times.
   private static let fieldsKey = "fields"
 
   /// Returns whether `object` is a response that equals this one in all properties.

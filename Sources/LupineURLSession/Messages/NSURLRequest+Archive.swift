@@ -7,8 +7,6 @@ extension URLRequest {
   private enum Key {
     static let url = "url"
     static let method = "method"
-    /// The key of the header fields. They are archived as an array in which each name is followed by its value, so that their order
-    /// is preserved.
     static let fields = "fields"
     static let body = "body"
     static let timeout = "timeoutInterval"
@@ -35,12 +33,8 @@ extension URLRequest {
     url = text(Key.url).flatMap { URL(string: $0) }
     httpMethod = method
     if coder.containsValue(forKey: Key.fields) {
-      let decodedLines = coder.decodeObject(of: [NSArray.self, NSString.self], forKey: Key.fields)
-      guard let lines = decodedLines as? [String], lines.count.isMultiple(of: 2) else { return nil }
-      fields = Fields()
-      for index in stride(from: 0, to: lines.count, by: 2) {
-        fields.append(name: lines[index], value: lines[index + 1])
-      }
+      guard let decoded = Fields(coder, forKey: Key.fields) else { return nil }
+      fields = decoded
     }
     httpBody = coder.decodeObject(of: NSData.self, forKey: Key.body).map { Data(referencing: $0) }
     if coder.containsValue(forKey: Key.timeout) { timeoutInterval = coder.decodeDouble(forKey: Key.timeout) }
@@ -60,10 +54,7 @@ extension URLRequest {
     func write(flag: Bool?, _ key: String) { if let flag { coder.encode(flag, forKey: key) } }
     write(url?.absoluteString, Key.url)
     write(httpMethod, Key.method)
-    if allHTTPHeaderFields != nil {
-      let lines = fields.flatMap { [NSString(string: $0.name), NSString(string: $0.value)] }
-      coder.encode(NSArray(array: lines), forKey: Key.fields)
-    }
+    if allHTTPHeaderFields != nil { fields.encode(with: coder, forKey: Key.fields) }
     coder.encode(httpBody.map { NSData(data: $0) }, forKey: Key.body)
     if let explicitTimeoutInterval { coder.encode(explicitTimeoutInterval, forKey: Key.timeout) }
     if let explicitCachePolicy { coder.encode(Int(explicitCachePolicy.rawValue), forKey: Key.cachePolicy) }

@@ -71,12 +71,8 @@ package final class ParsedURL: Sendable {
     var latest: ParsedURL? { parsed.withLock { $0 } }
 
     func replace(by new: ParsedURL) {
-      let old = parsed.withLock { parsed in
-        defer { parsed = new }
-        return parsed
-      }
       // The previous URL is released outside the lock.
-      _ = old
+      _ = parsed.withLock { exchange(&$0, with: new) }
     }
   }
 }

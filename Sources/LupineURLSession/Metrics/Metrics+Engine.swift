@@ -62,7 +62,6 @@ extension URLSessionTaskTransactionMetrics {
       negotiatedTLSCipherSuite: metrics.tls.map { tls_ciphersuite_t(rawValue: $0.cipherSuiteCode) },
       countOfRequestHeaderBytesSent: Int64(metrics.requestHeadBytes),
       countOfRequestBodyBytesSent: Int64(clamping: metrics.requestBodyBytes),
-      countOfRequestBodyBytesBeforeEncoding: Int64(clamping: metrics.requestBodyBytes),
       countOfResponseHeaderBytesReceived: Int64(metrics.responseHeadBytes),
       countOfResponseBodyBytesReceived: Int64(clamping: metrics.responseBodyBytes),
       countOfResponseBodyBytesAfterDecoding: Int64(clamping: metrics.decodedBodyBytes),

@@ -141,7 +141,6 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     negotiatedTLSCipherSuite: tls_ciphersuite_t? = nil,
     countOfRequestHeaderBytesSent: Int64 = 0,
     countOfRequestBodyBytesSent: Int64 = 0,
-    countOfRequestBodyBytesBeforeEncoding: Int64 = 0,
     countOfResponseHeaderBytesReceived: Int64 = 0,
     countOfResponseBodyBytesReceived: Int64 = 0,
     countOfResponseBodyBytesAfterDecoding: Int64 = 0,
@@ -172,7 +171,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     self.negotiatedTLSCipherSuite = negotiatedTLSCipherSuite
     self.countOfRequestHeaderBytesSent = countOfRequestHeaderBytesSent
     self.countOfRequestBodyBytesSent = countOfRequestBodyBytesSent
-    self.countOfRequestBodyBytesBeforeEncoding = countOfRequestBodyBytesBeforeEncoding
+    countOfRequestBodyBytesBeforeEncoding = countOfRequestBodyBytesSent
     self.countOfResponseHeaderBytesReceived = countOfResponseHeaderBytesReceived
     self.countOfResponseBodyBytesReceived = countOfResponseBodyBytesReceived
     self.countOfResponseBodyBytesAfterDecoding = countOfResponseBodyBytesAfterDecoding

@@ -125,10 +125,7 @@ final class ProtocolTransfer: TaskTransfer {
 
   /// Receives the body stream from the session's delegate, and starts the URL protocol. Only the first call has an effect.
   private func receive(_ stream: Result<BodyStream, any Error>) {
-    let awaited = state.withLock { state in
-      defer { state.awaitsStream = false }
-      return state.awaitsStream ? state.request : nil
-    }
+    let awaited = state.withLock { exchange(&$0.awaitsStream, with: false) ? $0.request : nil }
     guard var request = awaited else { return }
     switch stream {
     case .success(let stream) where stream.isExhausted:

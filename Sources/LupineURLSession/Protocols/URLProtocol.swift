@@ -33,17 +33,13 @@ import Synchronization
 /// As in Foundation, the class isn't `Sendable`: a session uses each object only on one queue. A subclass that reports events on
 /// other threads may declare `@unchecked Sendable`, because the methods of ``client`` are thread-safe.
 open class URLProtocol: NSObject {
-  private struct State {
-    var client: (any URLProtocolClient)?
-    var task: URLSessionTask?
-  }
-
   /// The request that this object answers.
   public let request: URLRequest
   /// The cached response that was passed to the initializer. Sessions pass nil: they use no cache for requests that URL protocols
   /// answer.
   public let cachedResponse: CachedURLResponse?
-  private let state: Mutex<State>
+  private let storedClient: (any URLProtocolClient)?
+  private let storedTask = Mutex<URLSessionTask?>(nil)
 
   /// Creates an object that answers `request` and reports the response to `client`.
   public required init(
@@ -51,7 +47,7 @@ open class URLProtocol: NSObject {
   ) {
     self.request = request
     self.cachedResponse = cachedResponse
-    state = Mutex(State(client: client))
+    storedClient = client
   }
 
   /// Creates an object that answers the request of `task` and reports the response to `client`.
@@ -60,7 +56,7 @@ open class URLProtocol: NSObject {
   ) {
     let request = task.protocolRequest ?? task.currentRequest ?? URLRequest(url: Self.noURL)
     self.init(request: request, cachedResponse: cachedResponse, client: client)
-    state.withLock { $0.task = task }
+    storedTask.withLock { $0 = task }
   }
 
   /// A placeholder URL for a task without a request. It identifies no resource.
@@ -68,10 +64,10 @@ open class URLProtocol: NSObject {
 
   /// The object to which this URL protocol reports the response. Nil if none was passed to the initializer. The client's methods
   /// may be called on any thread.
-  open var client: (any URLProtocolClient)? { state.withLock { $0.client } }
+  open var client: (any URLProtocolClient)? { storedClient }
 
   /// The task whose request this object answers. Nil if the object was created without a task.
-  open var task: URLSessionTask? { state.withLock { $0.task } }
+  open var task: URLSessionTask? { storedTask.withLock { $0 } }
 
   /// A textual description of the object: the name of its class, followed by the request.
   open override var description: String { "\(type(of: self)): \(request)" }

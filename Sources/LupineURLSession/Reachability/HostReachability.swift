@@ -132,13 +132,8 @@ package final class HostReachability: Sendable {
   /// Sets or removes the handler, and forgets the state of the network and the addresses. Returns the handler's generation.
   private func use(_ handler: (@Sendable (HostPath) -> Void)?) -> Int {
     // The previous handler and watch are released outside the lock.
-    let (earlier, generation) = state.withLock { state -> (State, Int) in
-      let earlier = state
-      state = State(handler: handler, generation: earlier.generation + 1)
-      return (earlier, state.generation)
-    }
-    withExtendedLifetime(earlier) {}
-    return generation
+    let earlier = state.withLock { exchange(&$0, with: State(handler: handler, generation: $0.generation + 1)) }
+    return earlier.generation + 1
   }
 
   private func networkChanged(_ network: NetworkState?, _ generation: Int) {

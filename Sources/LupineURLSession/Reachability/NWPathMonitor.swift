@@ -57,10 +57,7 @@ public final class NWPathMonitor: Sendable {
     get { state.withLock { $0.handler } }
     set {
       // The previous handler is released outside the lock, because the deinitializer of an object that it owns may cancel the monitor.
-      _ = state.withLock { state in
-        defer { state.handler = newValue }
-        return state.handler
-      }
+      _ = state.withLock { exchange(&$0.handler, with: newValue) }
     }
   }
 
@@ -91,10 +88,7 @@ public final class NWPathMonitor: Sendable {
 
   /// Stops the monitor permanently: it reports no more paths and can't be started again.
   public func cancel() {
-    _ = state.withLock { state in
-      defer { state.watching = .canceled }
-      return state.watching
-    }
+    _ = state.withLock { exchange(&$0.watching, with: .canceled) }
   }
 
   private func networkChanged(_ network: NetworkState?) {

@@ -73,8 +73,7 @@ final class RevocationFetcher: Sendable {
   static func request(for query: RevocationQuery, seconds: Int) throws(RevocationProblem) -> EngineRequest {
     let url =
       switch query {
-      case .response(let url, _): url
-      case .list(let url): url
+      case .response(let url, _), .list(let url): url
       }
     guard let uri = try? URI(url), uri.origin.scheme == .http, uri.origin.socketPath == nil, uri.userInfo == nil else {
       throw RevocationProblem("only http URLs without user information are fetched")

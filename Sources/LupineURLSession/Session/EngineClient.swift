@@ -239,8 +239,7 @@ package final class EngineClient: CacheUpstream, Sendable {
   /// Replaces the engine, so that later requests open new connections. The old engine closes its connections when the requests that
   /// it is executing have ended.
   func renewConnections() {
-    let old = state.withLock { $0.engine.take() }
-    old?.retire()
+    state.withLock { $0.engine.take() }?.retire()
   }
 
   /// Sets the trust evaluation, which the session's TLS handshakes perform in addition to the default verification of certificates.

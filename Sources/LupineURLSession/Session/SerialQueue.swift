@@ -44,12 +44,8 @@ package final class SerialQueue: Sendable {
   /// Creates a queue that performs work on an operation queue. If its underlying dispatch queue is serial, the work is performed
   /// directly on that dispatch queue.
   init(_ operations: OperationQueue) {
-    guard let queue = operations.serialQueue else {
-      base = .operations(operations)
-      return
-    }
-    base = .dispatch(queue)
-    queue.setSpecific(key: key, value: true)
+    base = operations.serialQueue.map(Base.dispatch) ?? .operations(operations)
+    if case .dispatch(let queue) = base { queue.setSpecific(key: key, value: true) }
   }
 
   deinit {
@@ -73,8 +69,7 @@ package final class SerialQueue: Sendable {
     case .operations(let operations):
       let isTaken = backlog.withLock { backlog in
         backlog.work.append(work)
-        defer { backlog.isTaken = true }
-        return backlog.isTaken
+        return exchange(&backlog.isTaken, with: true)
       }
       if !isTaken { operations.addOperation { self.workOff() } }
     }
@@ -102,9 +97,8 @@ package final class SerialQueue: Sendable {
   private func workOff() {
     while true {
       let work = backlog.withLock { backlog in
-        defer { backlog.work = [] }
         backlog.isTaken = !backlog.work.isEmpty
-        return backlog.work
+        return exchange(&backlog.work, with: [])
       }
       if work.isEmpty { return }
       for work in work { work() }

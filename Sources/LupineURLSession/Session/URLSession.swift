@@ -40,17 +40,16 @@ open class URLSession: NSObject, @unchecked Sendable {
   open class var shared: URLSession { sharedSession }
 
   /// The operation queue on which the session calls its delegate, one call at a time.
-  open var delegateQueue: OperationQueue { queue }
-  private let queue: OperationQueue
+  open var delegateQueue: OperationQueue { parts.queue }
 
-  package final let client: EngineClient
+  package final var client: EngineClient { parts.client }
   /// The delegate queue, as a `SerialQueue` that performs one block of work at a time.
-  package final let delivery: SerialQueue
+  package final var delivery: SerialQueue { parts.delivery }
   /// The transfers whose data and events wait for delivery on the delegate queue.
-  final let readyTransfers: ReadyTransfers
+  final var readyTransfers: ReadyTransfers { parts.readyTransfers }
   /// The part of a background session that records its tasks on disk. Nil for other sessions.
-  final let background: BackgroundSession?
-  private let settings: URLSessionConfiguration
+  final var background: BackgroundSession? { parts.background }
+  private let parts: Parts
   final let mutableState: Mutex<MutableState>
   /// The highest identifier of a task so far.
   final let taskCount = Atomic(0)
@@ -63,7 +62,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     return session
   }()
 
-  /// The initial values of a session's properties, which depend on its configuration and its delegate queue.
+  /// The constant parts of a session, which depend on its configuration and its delegate queue.
   private struct Parts {
     let settings: URLSessionConfiguration
     let queue: OperationQueue
@@ -87,9 +86,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   ///
   /// - Parameter configuration: The session's settings. The session copies them, so later changes have no effect on the session.
   public init(configuration: URLSessionConfiguration) {
-    let parts = Parts(configuration, nil)
-    (settings, queue, client) = (parts.settings, parts.queue, parts.client)
-    (delivery, readyTransfers, background) = (parts.delivery, parts.readyTransfers, parts.background)
+    parts = Parts(configuration, nil)
     mutableState = Mutex(MutableState())
     super.init()
     prepare()
@@ -106,9 +103,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   public init(
     configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: OperationQueue?
   ) {
-    let parts = Parts(configuration, queue)
-    (settings, self.queue, client) = (parts.settings, parts.queue, parts.client)
-    (delivery, readyTransfers, background) = (parts.delivery, parts.readyTransfers, parts.background)
+    parts = Parts(configuration, queue)
     mutableState = Mutex(MutableState(delegates: delegate.map(Delegates.init)))
     super.init()
     prepare()
@@ -120,7 +115,9 @@ open class URLSession: NSObject, @unchecked Sendable {
   }
 
   /// A copy of the session's configuration. Changes to it have no effect on the session.
-  open var configuration: URLSessionConfiguration { settings.copy() as? URLSessionConfiguration ?? settings }
+  open var configuration: URLSessionConfiguration {
+    parts.settings.copy() as? URLSessionConfiguration ?? parts.settings
+  }
 
   /// The session's delegate, or nil if there is none or the session has become invalid.
   open var delegate: (any URLSessionDelegate)? { delegates?.session }

@@ -1,6 +1,8 @@
-// URLSessionDelegate: the protocols through which a session reports its tasks, on its delegate queue.
+// URLSessionDelegate: the protocols through which a session reports its tasks, on its delegate queue; the decisions that delegates
+// make; and `Delegates`, a delegate in the forms in which it is called.
 
 public import Foundation
+import Synchronization
 
 /// The methods that a session calls on its delegate queue to report events that concern the whole session.
 ///
@@ -274,6 +276,44 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
     expectedTotalBytes: Int64)
 }
 
+extension URLSession {
+  /// The delegate's decision about a response's body.
+  public enum ResponseDisposition: Int, Sendable {
+    /// Discards the body. The task then completes with `URLError.cancelled`.
+    case cancel = 0
+    /// Delivers the body to the delegate while the body is being received.
+    case allow = 1
+    /// Turns the data task into a download task, which writes the body to a file. The session then calls
+    /// ``URLSessionDataDelegate/urlSession(_:dataTask:didBecome:)``.
+    case becomeDownload = 2
+  }
+
+  /// The delegate's decision about a request whose earliest begin date has passed.
+  public enum DelayedRequestDisposition: Int, Sendable {
+    /// Sends the task's request unchanged.
+    case continueLoading = 0
+    /// Sends the request that the delegate provides instead of the task's request.
+    case useNewRequest = 1
+    /// Cancels the task, which then completes with `URLError.cancelled`.
+    case cancel = 2
+  }
+
+  /// The delegate's decision about an authentication challenge.
+  public enum AuthChallengeDisposition: Int, Sendable {
+    /// Sends the credential that the delegate passes with the decision. If the delegate passes none, the 401 or 407 response
+    /// becomes the task's response.
+    case useCredential = 0
+    /// Sends the proposed credential. Each one is sent only once. If there is none, or if the server has refused all of them, the
+    /// 401 or 407 response becomes the task's response.
+    case performDefaultHandling = 1
+    /// Cancels the request. The task then completes with `URLError.cancelled`.
+    case cancelAuthenticationChallenge = 2
+    /// Rejects this challenge. If the response offers another authentication scheme, the delegate receives a challenge for that
+    /// scheme. Otherwise, the 401 or 407 response becomes the task's response.
+    case rejectProtectionSpace = 3
+  }
+}
+
 /// A session's delegate that states which of its methods it needs, so that tasks don't call the others. The delegate can also take
 /// response bodies from tasks.
 ///
@@ -304,4 +344,41 @@ package protocol SelectiveTrustDelegate: URLSessionDelegate {
   static var mayDecideOnTrust: Bool { get }
   /// Whether the delegate currently decides about the certificates of servers. Read on event loops, so the property must not block.
   var decidesOnTrust: Bool { get }
+}
+
+extension URLSession {
+  /// A delegate, cast to each of the delegate protocols. The casts are made only once, because a cast costs more than calling a
+  /// method.
+  final class Delegates: Sendable {
+    let session: any URLSessionDelegate
+    let task: (any URLSessionTaskDelegate)?
+    let data: (any URLSessionDataDelegate)?
+    let download: (any URLSessionDownloadDelegate)?
+    let selective: (any SelectiveDataDelegate)?
+    /// The delegate as a `SelectiveTrustDelegate`, which states whether it decides about the certificates of servers. Nil for a
+    /// task's own delegate, which never decides about certificates.
+    let trust: (any SelectiveTrustDelegate)?
+    /// The methods of which the session's delegate implements neither form, as far as calls have shown: a bit for each `AsyncForm`.
+    let missingForms = Atomic<UInt8>(0)
+
+    init(_ delegate: any URLSessionDelegate) {
+      session = delegate
+      task = delegate as? any URLSessionTaskDelegate
+      data = delegate as? any URLSessionDataDelegate
+      download = delegate as? any URLSessionDownloadDelegate
+      selective = delegate as? any SelectiveDataDelegate
+      trust = delegate as? any SelectiveTrustDelegate
+    }
+
+    /// Combines a task's delegate with the session's delegates (`others`). The session's delegates are called for the protocols to
+    /// which `delegate` doesn't conform.
+    init(_ delegate: any URLSessionTaskDelegate, orElse others: Delegates?) {
+      session = delegate
+      task = delegate
+      data = delegate as? any URLSessionDataDelegate ?? others?.data
+      download = delegate as? any URLSessionDownloadDelegate ?? others?.download
+      selective = delegate is any URLSessionDataDelegate ? delegate as? any SelectiveDataDelegate : others?.selective
+      trust = nil
+    }
+  }
 }

@@ -137,15 +137,10 @@ final class StreamTaskOutputStream: OutputStream {
     guard life.withLock({ $0.status == .open }) else { return -1 }
     guard count > 0 else { return 0 }
     let data = Data(bytes: buffer, count: count)
-    let outcome: Result<Void, any Error> = blocking { done in
-      connection.write(data, timeout: 0, by: .stream) { error in done(error.map { .failure($0) } ?? .success(())) }
-    }
-    switch outcome {
-    case .success: return count
-    case .failure(let error):
-      life.withLock { $0.note(.failed(error)) }
-      return -1
-    }
+    let failure: (any Error)? = blocking { connection.write(data, timeout: 0, by: .stream, $0) }
+    guard let error = failure else { return count }
+    life.withLock { $0.note(.failed(error)) }
+    return -1
   }
 
   /// Whether `write` may still accept bytes, possibly after it has waited for room.

@@ -183,9 +183,8 @@ final class StreamTransfer: TaskTransfer, StreamSink {
     guard isFirst else { return }
     while true {
       let actions = guarded.withLock { guarded in
-        defer { guarded.actions = [] }
         guarded.isPerforming = !guarded.actions.isEmpty
-        return guarded.actions
+        return exchange(&guarded.actions, with: [])
       }
       if actions.isEmpty { return }
       for action in actions { perform(action) }
@@ -205,7 +204,7 @@ final class StreamTransfer: TaskTransfer, StreamSink {
     case .completeWrite(let id, let failure): complete(id, nil, false, failure)
     case .notifyReadClosed: report(.readClosed)
     case .notifyWriteClosed: report(.writeClosed)
-    case .capture: reportLast(.captured)
+    case .capture: report(.captured, isLast: true)
     case .close: handle?.close()
     case .cancel: handle?.cancel()
     case .finish(let failure): finish(failure)
@@ -239,19 +238,14 @@ final class StreamTransfer: TaskTransfer, StreamSink {
     }
   }
 
-  private func report(_ event: Event) {
-    guard let report = guarded.withLock({ $0.report }) else { return }
-    delivery.perform { report(event) }
-  }
-
-  /// Reports the last event to the task, unless the task has completed.
-  private func reportLast(_ event: Event) {
-    guard let report = guarded.withLock({ $0.report.take() }) else { return }
+  /// Reports an event to the task, unless the last event (`isLast`) was reported before.
+  private func report(_ event: Event, isLast: Bool = false) {
+    guard let report = guarded.withLock({ isLast ? $0.report.take() : $0.report }) else { return }
     delivery.perform { report(event) }
   }
 
   private func finish(_ failure: StreamFailure?) {
     guarded.withLock { ($0.handle, $0.writer) = (nil, nil) }
-    reportLast(.ended(failure?.error(peer)))
+    report(.ended(failure?.error(peer)), isLast: true)
   }
 }

@@ -22,11 +22,7 @@ import Synchronization
     set {
       let new = Stored(closure: newValue)
       // The old closure is released outside the lock, because a deinitializer may use the closure's owner.
-      _ = stored.withLock { stored in
-        let old = stored
-        stored = new
-        return old
-      }
+      _ = stored.withLock { exchange(&$0, with: new) }
     }
   }
 }

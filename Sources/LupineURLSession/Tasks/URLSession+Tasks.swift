@@ -206,8 +206,7 @@ extension URLSession {
       delegates?.session.urlSession(self, didBecomeInvalidWithError: error)
       let handlers = self.mutableState.withLock { state in
         state.delegates = nil
-        defer { state.endHandlers = [] }
-        return state.endHandlers
+        return exchange(&state.endHandlers, with: [])
       }
       self.client.close()
       for handler in handlers { handler() }

@@ -12,8 +12,6 @@ import Synchronization
 /// resume data. If the task fails and can be resumed, the `userInfo` of its error contains the resume data under the key
 /// ``NSURLSessionDownloadTaskResumeData``.
 open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
-  typealias ResumeDataHandler = @Sendable (Data?) -> Void
-
   /// The part of the task's state that may be used on any queue. The rest is used only on the file queue.
   private struct MutableState {
     /// The number of bytes in the file, including those of an earlier download that this task resumes.
@@ -27,7 +25,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     /// the task wasn't canceled.
     var keepsFile: Bool?
     var hasEnded = false
-    var resumeDataHandlers: [ResumeDataHandler] = []
+    var resumeDataHandlers: [@Sendable (Data?) -> Void] = []
     /// The error of creating or writing the file, because of which the task has canceled its transfer. Nil if there is none.
     var failure: URLError?
     /// The error if the resume data can't be read. Nil if it can be read, or if the task was created without resume data.
@@ -184,8 +182,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
       let isNew = counts.withLock { state in
         guard state.writtenByteCount != byteCount else { return false }
         state.writtenByteCount = byteCount
-        defer { state.isReporting = true }
-        return !state.isReporting
+        return !exchange(&state.isReporting, with: true)
       }
       // A call of the delegate that is already scheduled will also report these bytes.
       if isNew { tellDownloadDelegate { self.report($0, $1) } }
@@ -269,16 +266,12 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
       try? FileManager.default.removeItem(at: file)
     case .failure(let error): failure = error
     }
-    callResumeDataHandlers()
-    complete(failure)
-  }
-
-  private func callResumeDataHandlers() {
     let (handlers, data) = counts.withLock { state in
-      defer { (state.hasEnded, state.resumeDataHandlers) = (true, []) }
-      return (state.resumeDataHandlers, state.resumeData)
+      state.hasEnded = true
+      return (exchange(&state.resumeDataHandlers, with: []), state.resumeData)
     }
     for handler in handlers { handler(data) }
+    complete(failure)
   }
 }
 

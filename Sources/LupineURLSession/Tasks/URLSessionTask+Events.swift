@@ -1,9 +1,47 @@
-// URLSessionTask+Events: reports a transfer's events to the delegate, and completes the task.
+// URLSessionTask+Events: finds the delegates that a task calls, reports a transfer's events to them, and completes the task or hands
+// its transfer over to another task.
 
 import Foundation
 import Synchronization
 
 extension URLSessionTask {
+  // MARK: Delegates
+
+  /// The delegates that the task calls: the task's own or, if there is none, the session's. Nil if there is neither, or if the task
+  /// has completed.
+  var delegates: URLSession.Delegates? { notified?.delegates }
+  /// The session and the delegates that the task calls. Nil if there is no delegate, or if the task has completed. A registered task
+  /// calls the delegates that it has kept, because the session releases its delegate only when it has no tasks.
+  var notified: (session: URLSession, delegates: URLSession.Delegates)? {
+    let (session, own, kept) = mutableState.withLock { ($0.session, $0.options?.delegates, $0.sessionDelegates) }
+    guard let session else { return nil }
+    guard let delegates = own ?? (session.owns(self) ? kept : session.delegates) else { return nil }
+    return (session, delegates)
+  }
+
+  /// Returns the delegate to call if `delegate` doesn't implement a method: the session's after the task's own. Returns nil if there
+  /// is none.
+  func delegate(after delegate: any URLSessionTaskDelegate) -> (any URLSessionTaskDelegate)? {
+    let (isOwn, session, kept) = mutableState.withLock { state in
+      (delegate === state.options?.own, state.session, state.sessionDelegates)
+    }
+    guard isOwn, let session else { return nil }
+    let last = (session.owns(self) ? kept : session.delegates)?.task
+    return last === delegate ? nil : last
+  }
+
+  /// Returns the next download delegate to call if `delegate` doesn't implement a method. Returns nil if there is none.
+  func downloadDelegate(after delegate: any URLSessionTaskDelegate) -> (any URLSessionDownloadDelegate)? {
+    self.delegate(after: delegate) as? any URLSessionDownloadDelegate
+  }
+
+  /// Returns the next data delegate to call if `delegate` doesn't implement a method. Returns nil if there is none.
+  func dataDelegate(after delegate: any URLSessionTaskDelegate) -> (any URLSessionDataDelegate)? {
+    self.delegate(after: delegate) as? any URLSessionDataDelegate
+  }
+
+  // MARK: Events
+
   func transfer(
     isAskedFor challenge: URLAuthenticationChallenge,
     answer: @escaping @Sendable (URLAuthenticationChallenge.Outcome) -> Void
@@ -68,10 +106,7 @@ extension URLSessionTask {
   func transfer(didSend byteCount: Int64) {
     updateProgress()
     notifyDelegate(or: {}) { [expected = countOfBytesExpectedToSend] session, delegate in
-      let before = self.mutableState.withLock { state in
-        defer { state.reportedSentByteCount = byteCount }
-        return state.reportedSentByteCount
-      }
+      let before = self.mutableState.withLock { exchange(&$0.reportedSentByteCount, with: byteCount) }
       delegate.urlSession(
         session, task: self, didSendBodyData: byteCount - before, totalBytesSent: byteCount,
         totalBytesExpectedToSend: expected)
@@ -162,5 +197,33 @@ extension URLSessionTask {
     // The objects are released outside the lock. These may be the last references to them, and their deinitializers may use this
     // task.
     _ = released
+  }
+
+  // MARK: Handing over
+
+  /// Passes this task's transfer, session and delegates to `other`, and completes this task. Returns false, without effect, if this
+  /// task is canceled or has already completed.
+  func handOver(to other: URLSessionTask, in session: URLSession) -> Bool {
+    let handed = mutableState.withLock { state -> MutableState? in
+      guard case .transferring = state.stage, state.state == .running || state.state == .suspended else { return nil }
+      defer { (state.state, state.session, state.sessionDelegates, state.options) = (.completed, nil, nil, nil) }
+      return state
+    }
+    guard let handed, let transfer = handed.transfer else { return false }
+    other.mutableState.withLock { state in
+      (state.state, state.stage) = (handed.state, handed.stage)
+      (state.suspensionChangeCount, state.suspensionCount) = (handed.suspensionChangeCount, handed.suspensionCount)
+      (state.taskDescription, state.options) = (handed.taskDescription, handed.options)
+      state.reportedSentByteCount = handed.reportedSentByteCount
+      other.hasOptions.store(handed.options != nil, ordering: .releasing)
+    }
+    let progress = other.option { $0.progress }
+    if progress != nil { other.hasProgress.store(true, ordering: .releasing) }
+    // Only then may `other` be canceled: the transfer's end must reach it, and find it registered.
+    transfer.setStreamingObserver(other)
+    let isCancelling = session.replace(self, by: other)
+    if let progress { other.control(progress) }
+    if isCancelling { other.cancel() }
+    return true
   }
 }

@@ -216,6 +216,15 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     }
   }
 
+  /// Resumes the task with a single call, no matter how many times it was suspended.
+  package func resumeFully() {
+    mutableState.withLock { if $0.state == .suspended { $0.suspensionCount = 1 } }
+    resume()
+  }
+
+  /// Suspends the task if it is running. Has no effect if the task is already suspended.
+  package func suspendOnce() { if state == .running { suspend() } }
+
   /// Sends the request. Completes the task with an error instead if `request` is an error, or with `URLError.unsupportedURL` if
   /// `request` is nil.
   func begin(_ session: URLSession, _ request: Result<URLRequest?, URLError>) {
@@ -309,7 +318,14 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   /// delegate doesn't implement. The task retains its delegate until it has completed. Set the delegate before the task is resumed.
   open var delegate: (any URLSessionTaskDelegate)? {
     get { ownDelegate ?? session?.delegates?.task }
-    set { ownDelegate = newValue }
+    set {
+      let delegates = newValue.map { URLSession.Delegates($0, orElse: session?.delegates) }
+      // The previous delegate is released outside the lock, because its deinitializer may use the task.
+      _ = changeOptions { options in
+        defer { (options.own, options.delegates) = (newValue, delegates) }
+        return (options.own, options.delegates)
+      }
+    }
   }
   /// The date before which the task doesn't send its request, even if it is resumed. Nil, the default, means no delay.
   ///
@@ -335,7 +351,17 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   ///
   /// The progress is indeterminate until the lengths of both bodies are known. Canceling, pausing or resuming the progress
   /// cancels, suspends or resumes the task. The progress is updated on the delegate queue.
-  open var progress: Progress { makeProgress() }
+  open var progress: Progress {
+    changeOptions { options in
+      if let progress = options.progress { return progress }
+      let progress = Progress(totalUnitCount: -1)
+      progress.isPausable = true
+      control(progress)
+      options.progress = progress
+      hasProgress.store(true, ordering: .releasing)
+      return progress
+    }
+  }
 
   /// Returns the task itself, because a task can't be copied.
   open func copy(with zone: NSZone? = nil) -> Any { self }
@@ -366,8 +392,26 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   /// isn't streamed.
   package func extendWindow(by byteCount: Int) { transfer?.extendWindow(by: byteCount) }
 
+  /// Discards the rest of the response's body. The task then completes as if it had received the entire body. Has no effect if the
+  /// task's transfer doesn't use HTTP, for example for a `file:` URL.
+  func discardBody() { (transfer as? Transfer)?.discardBody() }
+
+  /// Discards the rest of the response's body and sends another request, whose response becomes the task's response. Has no effect
+  /// if the task's transfer doesn't use HTTP.
+  func sendInstead(_ request: URLRequest) throws(URLError) { try (transfer as? Transfer)?.sendInstead(request) }
+
   var session: URLSession? { mutableState.withLock { $0.session } }
   var transfer: (any TaskTransfer)? { mutableState.withLock { $0.transfer } }
+
+  /// Whether the session's `getAllTasks` lists the task: the task hasn't completed, and it was resumed at least once or was created
+  /// by an earlier process.
+  var isListed: Bool {
+    mutableState.withLock { state in
+      if case .unstarted = state.stage, !state.isRestored { return false }
+      return state.state == .running || state.state == .suspended
+    }
+  }
+
   /// A textual description of the task: its number, request and state, and the status code or the error if there is one.
   open override var description: String {
     let request = currentRequest.map(ReadableText.request) ?? "no request"
@@ -429,6 +473,36 @@ extension URLSessionTask {
     }
   }
 
+  // MARK: Options
+
+  /// Returns the value that `read` finds in the task's options, or nil if the task has no options. `read` must not call the task.
+  func option<Value: Sendable>(_ read: (TaskOptions) -> Value?) -> Value? {
+    guard hasOptions.load(ordering: .acquiring) else { return nil }
+    return mutableState.withLock { state in if let options = state.options { read(options) } else { nil } }
+  }
+
+  /// Creates the task's options if necessary, and changes them. Returns the result of `change`, which must not call the task, and
+  /// whose result the caller must use to release objects only outside the lock.
+  func changeOptions<Value: Sendable>(_ change: (TaskOptions) -> Value) -> Value {
+    mutableState.withLock { state in
+      let options = state.options ?? TaskOptions()
+      if state.options == nil {
+        state.options = options
+        hasOptions.store(true, ordering: .releasing)
+      }
+      return change(options)
+    }
+  }
+
+  /// The object that receives the response in place of the delegates. Nil if there is none.
+  var collector: (any TaskCollector)? { option { $0.collector } }
+
+  /// Sets the object that receives the response in place of the delegates. Called before the task is resumed.
+  func setCollector(_ collector: any TaskCollector) { changeOptions { $0.collector = collector } }
+
+  /// The delegate that the caller has set for this task. Nil if there is none.
+  var ownDelegate: (any URLSessionTaskDelegate)? { option { $0.own } }
+
   // MARK: Priorities
 
   /// The priority that was set for the task. Nil if the default priority applies.
@@ -442,7 +516,54 @@ extension URLSessionTask {
   public static var highPriority: Float { 0.75 }
 }
 
+extension URLSessionTask: ProgressReporting {
+  /// Makes the task follow `progress`: cancels, suspends or resumes the task when the progress is canceled, paused or resumed.
+  func control(_ progress: Progress) {
+    progress.cancellationHandler = { [weak self] in self?.cancel() }
+    progress.pausingHandler = { [weak self] in self?.suspend() }
+    progress.resumingHandler = { [weak self] in self?.resume() }
+  }
+
+  /// Updates the task's progress. Has no effect unless a caller has read `progress` before.
+  func updateProgress(isComplete: Bool = false) {
+    guard hasProgress.load(ordering: .acquiring), let progress = option({ $0.progress }) else { return }
+    let done = countOfBytesSent + countOfBytesReceived
+    let (toSend, toReceive) = (countOfBytesExpectedToSend, countOfBytesExpectedToReceive)
+    // A total of 0 would make the progress indeterminate, and Foundation traps when a positive total becomes 0.
+    if isComplete {
+      progress.totalUnitCount = max(1, done)
+    } else if toSend >= 0, toReceive >= 0, toSend + toReceive > 0 {
+      progress.totalUnitCount = toSend + toReceive
+    }
+    progress.completedUnitCount = isComplete ? max(1, done) : done
+  }
+}
+
 extension URLSessionTask: RegistryMember {}
+
+// Unchecked because the lock of the task's `mutableState` guards all properties.
+/// The settings of a task that most tasks don't need, such as the task's own delegate and the object that calls its completion
+/// handler. An object, so that tasks without such settings stay small.
+final class TaskOptions: @unchecked Sendable {
+  /// The delegate that the caller has set for this task. Nil if there is none.
+  var own: (any URLSessionTaskDelegate)?
+  /// The object that receives the response in place of the delegates, and calls the task's completion handler or passes the body to
+  /// an asynchronous sequence. Nil if there is none.
+  var collector: (any TaskCollector)?
+  /// The delegates that the task calls: `own` or, for the protocols to which it doesn't conform, the session's delegate. Nil if
+  /// `own` is nil.
+  var delegates: URLSession.Delegates?
+  var earliestBeginDate: Date?
+  var byteCountExpectedToSend = NSURLSessionTransferSizeUnknown
+  var byteCountExpectedToReceive = NSURLSessionTransferSizeUnknown
+  var priority: Float?
+  var progress: Progress?
+  /// The request that was most recently passed to a URLProtocol class or object of the task. Nil if there has been none.
+  var protocolRequest: URLRequest?
+
+  /// Removes and returns the task's delegates after the task has completed. The caller must release them outside the lock.
+  func takeDelegates() -> some Sendable { (own.take(), collector.take(), delegates.take()) }
+}
 
 /// The length of a body or file, as tasks report it, if the length is unknown: -1.
 public let NSURLSessionTransferSizeUnknown: Int64 = -1

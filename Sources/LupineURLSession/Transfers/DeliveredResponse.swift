@@ -14,13 +14,11 @@ struct DeliveredResponse: Sendable {
   /// Whether the transfer has started.
   var hasStarted: Bool { startDate != nil }
 
-  mutating func start(_ now: Date = Date()) { startDate = now }
+  mutating func start() { startDate = Date() }
 
-  mutating func receive(_ response: URLResponse, _ now: Date = Date()) {
-    (self.response, responseDate) = (response, now)
-  }
+  mutating func receive(_ response: URLResponse) { (self.response, responseDate) = (response, Date()) }
 
-  mutating func end(_ now: Date = Date()) { endDate = now }
+  mutating func end() { endDate = Date() }
 
   /// Returns the values from which the task creates its metrics: one transaction without a connection, or no transaction if the
   /// transfer wasn't started.

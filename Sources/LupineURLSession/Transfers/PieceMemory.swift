@@ -121,8 +121,6 @@ struct GrowingPiece {
   /// Removes and returns the bytes. The piece is empty afterward.
   mutating func take() -> Data {
     if let (block, byteCount) = long.take() { return block.data(byteCount: byteCount) }
-    var taken = Data()
-    swap(&taken, &data)
-    return taken
+    return exchange(&data, with: Data())
   }
 }

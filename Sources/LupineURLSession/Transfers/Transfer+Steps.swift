@@ -107,7 +107,7 @@ extension Transfer {
           let limited = self.client.redirectRule.limited(chosen, after: redirect.proposed)
           return self.apply { $0.answered(question, .handOver(limited)) }
         }
-        let answer = TransferState.Answer(to: redirect, chosen: chosen, self.client)
+        let answer = TransferState.Answer.reply(to: redirect, chosen: chosen, self.client)
         self.apply { $0.answered(question, answer) }
       }
     }
@@ -196,22 +196,20 @@ extension TransferState.Answer {
       }
   }
 
-  /// Creates the answer to a redirect. `chosen` is the request that the observer wants to send, or nil if the redirect response
+  /// Returns the answer to a redirect. `chosen` is the request that the observer wants to send, or nil if the redirect response
   /// becomes the final response.
-  fileprivate init(to redirect: TransferState.Redirect, chosen: URLRequest?, _ client: EngineClient) {
+  fileprivate static func reply(
+    to redirect: TransferState.Redirect, chosen: URLRequest?, _ client: EngineClient
+  ) -> Self {
     let (next, proposed) = (redirect.next, redirect.proposed)
-    guard let chosen else {
-      self = .present
-      return
-    }
+    guard let chosen else { return .present }
     if let error = redirect.refusal, !next.body.isReplayable || redirect.refusesURL(of: chosen) {
-      self = .fail(URLError(error, url: redirect.url))
-      return
+      return .fail(URLError(error, url: redirect.url))
     }
     do {
-      self = .follow(chosen == proposed ? next : try client.adjust(next, from: proposed, to: chosen), chosen)
+      return .follow(chosen == proposed ? next : try client.adjust(next, from: proposed, to: chosen), chosen)
     } catch {
-      self = .fail(error as? URLError ?? URLError(.unknown))
+      return .fail(error as? URLError ?? URLError(.unknown))
     }
   }
 }

@@ -35,8 +35,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
 
     /// Removes and returns the objects that the transfer doesn't need after its end. The caller must release them outside the lock.
     mutating func release() -> some Sendable {
-      defer { authentication = [] }
-      return (observer.take(), handle.take(), wait.take(), state.takeBody(), authentication)
+      (observer.take(), handle.take(), wait.take(), state.takeBody(), exchange(&authentication, with: []))
     }
   }
 
@@ -105,13 +104,11 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
   }
 
   func setStreamingObserver(_ observer: any TransferObserver) {
-    let old = guarded.withLock { guarded in
-      defer { guarded.observer = observer }
-      guarded.state.isStreamed = true
-      return guarded.observer
-    }
     // The previous observer is released outside the lock.
-    _ = old
+    _ = guarded.withLock { guarded in
+      guarded.state.isStreamed = true
+      return exchange(&guarded.observer, with: observer)
+    }
   }
 
   // MARK: Properties
@@ -254,10 +251,10 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     switch action {
     case .deliver: delivery.add(self)
     case .pause(let exchange):
-      handle?.pause()
+      handle?.setPaused(true)
       apply { $0.flowChanged(exchange: exchange) }
     case .resume(let exchange):
-      handle?.resume()
+      handle?.setPaused(false)
       apply { $0.flowChanged(exchange: exchange) }
     case .discardBody:
       if case .engine(let exchange)? = handle, let cache {

@@ -13,17 +13,10 @@ enum TransferHandle: Sendable {
     }
   }
 
-  func pause() {
+  func setPaused(_ isPaused: Bool) {
     switch self {
-    case .engine(let handle): handle.pause()
-    case .cache(let exchange): exchange.setPaused(true)
-    }
-  }
-
-  func resume() {
-    switch self {
-    case .engine(let handle): handle.resume()
-    case .cache(let exchange): exchange.setPaused(false)
+    case .engine(let handle): isPaused ? handle.pause() : handle.resume()
+    case .cache(let exchange): exchange.setPaused(isPaused)
     }
   }
 

@@ -73,7 +73,7 @@ extension TransferState {
     var discard: Action?
     switch answer {
     case .accept: if isBetweenExchanges { turn = .decided(.end(nil)) }
-    case .refuse: actions = refuse()
+    case .refuse: actions = cancelExchange()
     case .present:
       if case .undecided = body { body = .wanted }
       turn = .decided(.present)
@@ -103,17 +103,6 @@ extension TransferState {
     if let action = flowAction() { actions.append(action) }
     if let action = requestDelivery() { actions.append(action) }
     return actions
-  }
-
-  private mutating func refuse() -> [Action] {
-    demand.cancel()
-    switch exchange {
-    case .none:
-      turn = .decided(.end(URLError(.cancelled)))
-      return []
-    case .submitting: return []
-    case .active: return [.cancel]
-    }
   }
 
   private mutating func authorize(_ value: String) -> Action? {

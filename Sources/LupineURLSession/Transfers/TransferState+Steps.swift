@@ -166,12 +166,9 @@ extension TransferState {
 
   private mutating func headStep() -> Step? {
     guard let head = batch.head.take() else { return nil }
-    response =
-      if let url = urlRequest.url {
-        HTTPURLResponse(url: url, statusCode: head.status, fields: head.fields, isContentDecoded: head.isContentDecoded)
-      } else {
-        nil
-      }
+    response = urlRequest.url.map { url in
+      HTTPURLResponse(url: url, statusCode: head.status, fields: head.fields, isContentDecoded: head.isContentDecoded)
+    }
     switch body {
     case .superseded: return nil
     case .undecided(let redirection):

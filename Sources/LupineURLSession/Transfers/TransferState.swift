@@ -188,15 +188,7 @@ struct TransferState: Sendable {
   /// Called when the task has been canceled. Has no effect after the first call or after the end of the transfer.
   mutating func cancel() -> [Action] {
     guard !demand.isCanceled, !hasEnded else { return [] }
-    demand.cancel()
-    var actions: [Action] = []
-    switch exchange {
-    // There is no exchange to cancel, so the transfer ends now, without waiting for an answer of the observer.
-    case .none: turn = .decided(.end(URLError(.cancelled)))
-    // The exchange has no handle yet, so `submitted` will cancel it.
-    case .submitting: break
-    case .active: actions = [.cancel]
-    }
+    var actions = cancelExchange()
     if let deliver = requestDelivery() { actions.append(deliver) }
     return actions
   }
@@ -266,6 +258,20 @@ struct TransferState: Sendable {
   }
 
   // MARK: Common rules
+
+  /// Cancels the transfer. Returns the action that cancels its exchange, if one is in progress.
+  mutating func cancelExchange() -> [Action] {
+    demand.cancel()
+    switch exchange {
+    // There is no exchange to cancel, so the transfer ends now, without waiting for an answer of the observer.
+    case .none:
+      turn = .decided(.end(URLError(.cancelled)))
+      return []
+    // The exchange has no handle yet, so `submitted` will cancel it.
+    case .submitting: return []
+    case .active: return [.cancel]
+    }
+  }
 
   /// Begins a new exchange with the current request. Returns the request to submit.
   mutating func submission() -> Submission {

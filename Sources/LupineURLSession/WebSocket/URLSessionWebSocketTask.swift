@@ -320,7 +320,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     _ call: @escaping @Sendable (_ session: URLSession, _ delegate: any URLSessionWebSocketDelegate) -> Void
   ) {
     guard let (session, delegates) = notified,
-      let delegate = (delegates.task ?? session.delegates?.task) as? any URLSessionWebSocketDelegate
+      let delegate = delegates.task as? any URLSessionWebSocketDelegate
         ?? session.delegates?.task as? any URLSessionWebSocketDelegate
     else { return }
     session.delivery.perform { call(session, delegate) }
