@@ -291,16 +291,10 @@
     private func endSecond(_ now: Instant, target: Double, _ clock: inout SecondClock) {
       let (own, watched) = clock.read(now)
       let progress = state.withLock { state in
-        let time = now - state.measuredFrom
-        let latencies = state.measurements.endSecond(
-          at: time, length: clock.length(now), target: target, inFlight: state.inFlight, usage: own, watched: watched)
-        return LoadProgress(
-          time: time, duration: state.end - state.measuredFrom, target: target,
-          rate: state.measurements.seconds.last?.rate ?? 0, inFlight: state.inFlight,
-          completed: state.measurements.all.completed, errors: state.measurements.all.errorCount,
-          unsent: state.measurements.unsentCount,
-          streams: LoadProgress.Streams(state.measurements.seconds.last), length: clock.length(now),
-          latencies: latencies)
+        let (row, latencies) = state.measurements.endSecond(
+          at: now - state.measuredFrom, length: clock.length(now), target: target, inFlight: state.inFlight,
+          usage: own, watched: watched)
+        return LoadProgress(row, latencies, of: state.measurements, duration: state.end - state.measuredFrom)
       }
       clock.advance(now)
       test.onSecond(progress)

@@ -119,14 +119,10 @@
     private func endSecond(_ now: Instant, length: Duration, since start: Instant) {
       let progress: LoadProgress? = state.withLock { state in
         guard state.inFlight > 0 || state.rate > 0 else { return nil }
-        let (rate, inFlight) = (state.rate, state.inFlight)
-        let latencies = state.measurements.endSecond(
-          at: now - start, length: length, target: rate, inFlight: inFlight, usage: nil, watched: nil)
-        let row = state.measurements.takeLastSecond()
-        return LoadProgress(
-          time: now - start, duration: .zero, target: rate, rate: row?.rate ?? 0, inFlight: inFlight,
-          completed: state.measurements.all.completed, errors: state.measurements.all.errorCount, unsent: 0,
-          streams: nil, length: length, latencies: latencies)
+        let (row, latencies) = state.measurements.endSecond(
+          at: now - start, length: length, target: state.rate, inFlight: state.inFlight, usage: nil, watched: nil)
+        state.measurements.removeLastSecond()
+        return LoadProgress(row, latencies, of: state.measurements, duration: .zero)
       }
       if let progress { worker.onSecond(progress) }
     }

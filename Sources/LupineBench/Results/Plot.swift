@@ -31,7 +31,7 @@
     private static let (width, height) = (860.0, 280.0)
     private static let margins = (left: 74.0, right: 36.0, top: 16.0, bottom: 34.0)
 
-    /// The diagram as an SVG element with its title and legend above it, in HTML.
+    /// The diagram as an SVG element with its title and legend above it, in HTML. Empty if the lines have no points.
     var html: String {
       let points = lines.flatMap(\.points)
       guard !points.isEmpty else { return "" }
