@@ -20,15 +20,10 @@ struct FuzzReport {
 
   func write(_ line: String) throws(CommandError) { try text?.write(line + "\n") }
 
-  mutating func add(_ finding: FuzzFinding) throws(CommandError) {
+  /// Adds a finding. If `isPrinted` is true, the text was printed before.
+  mutating func add(_ finding: FuzzFinding, isPrinted: Bool = false) throws(CommandError) {
     findings.append(finding)
-    try text?.write(finding.text)
-    try json?.write(finding.jsonLine)
-  }
-
-  /// Adds the finding of a saved request, which was printed before.
-  mutating func addReplayed(_ finding: FuzzFinding) throws(CommandError) {
-    findings.append(finding)
+    if !isPrinted { try text?.write(finding.text) }
     try json?.write(finding.jsonLine)
   }
 
