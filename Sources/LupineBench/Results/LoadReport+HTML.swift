@@ -2,6 +2,7 @@
 
 #if Bench
   internal import LupineLibc
+  internal import LupineWire
 
   extension LoadReport {
     private static let colors = ["#1a7f5a", "#c4511b", "#7a4fbf", "#20639b"]

@@ -2,6 +2,7 @@
 
 #if Bench
   internal import Histogram
+  internal import LupineWire
 
   extension LoadReport {
     /// The report as one JSON object. Durations are in seconds, shares from 0 to 1. The histograms are in HdrHistogram's V2

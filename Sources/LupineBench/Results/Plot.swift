@@ -2,6 +2,7 @@
 
 #if Bench
   internal import LupineLibc
+  internal import LupineWire
 
   /// A diagram with lines over a common horizontal axis.
   struct Plot {

@@ -36,33 +36,21 @@ struct FuzzReport {
     try junit?.close()
   }
 
-  /// Returns the findings as failed test cases in JUnit's XML, and the run as a test case that passed if there are none.
+  /// Returns the findings as failed test cases in JUnit's XML, and the run as a test case that passed if there are none. XML permits no
+  /// control characters.
   static func junit(_ findings: [FuzzFinding], _ totals: FuzzTotals) -> String {
     var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
     let count = max(1, findings.count)
     text += "<testsuite name=\"lupine fuzz\" tests=\"\(count)\" failures=\"\(findings.count)\">\n"
     for finding in findings {
       let name = "#\(finding.number) \(finding.mutations.joined(separator: ", "))"
-      text += "  <testcase classname=\"lupine.fuzz\" name=\"\(escaped(name))\">\n"
-      text += "    <failure type=\"\(finding.fault)\" message=\"\(escaped(finding.reason))\">"
-      text += "\(escaped(finding.command))</failure>\n  </testcase>\n"
+      text += "  <testcase classname=\"lupine.fuzz\" name=\"\(name.printable.xmlEscaped)\">\n"
+      text += "    <failure type=\"\(finding.fault)\" message=\"\(finding.reason.printable.xmlEscaped)\">"
+      text += "\(finding.command.printable.xmlEscaped)</failure>\n  </testcase>\n"
     }
     if findings.isEmpty {
       text += "  <testcase classname=\"lupine.fuzz\" name=\"\(totals.requests) requests with seed \(totals.seed)\"/>\n"
     }
     return text + "</testsuite>\n"
-  }
-
-  /// Escapes text for XML, which permits no control characters.
-  private static func escaped(_ text: String) -> String {
-    text.printable.reduce(into: "") { escaped, character in
-      switch character {
-      case "&": escaped += "&amp;"
-      case "<": escaped += "&lt;"
-      case ">": escaped += "&gt;"
-      case "\"": escaped += "&quot;"
-      default: escaped.append(character)
-      }
-    }
   }
 }
