@@ -61,11 +61,9 @@
     /// The phase's name in reports.
     var name: String {
       switch self {
-      case .lookup: "lookup"
-      case .connect: "connect"
       case .tls: "TLS"
       case .firstByte: "first byte"
-      case .body: "body"
+      case .lookup, .connect, .body: rawValue
       }
     }
 
