@@ -271,11 +271,8 @@
     private func runStreamTasks(_ now: Instant) {
       guard streamPause != nil else { return }
       for stream in state.withLock({ $0.takeStreamsToEnd(now) }) { stream.end() }
-      while let (task, stream, due) = state.withLock({ $0.takeStreamTask(now) }) {
-        switch task {
-        case .sendMessage: stream.sendMessage(due: due)
-        case .end: stream.end()
-        }
+      while let (stream, messageDue) = state.withLock({ $0.takeStreamTask(now) }) {
+        if let messageDue { stream.sendMessage(due: messageDue) } else { stream.end() }
       }
     }
 
@@ -353,18 +350,17 @@
       return streams.values.filter(\.setting.closesAtEnd)
     }
 
-    /// Returns the next task of a stream that is due, with the time when it was. Sets the task that follows it.
-    fileprivate mutating func takeStreamTask(
-      _ now: Instant
-    ) -> (task: LoadRun.StreamTask, stream: LoadStream, due: Instant)? {
+    /// Returns the stream of the next task that is due, with the time when its message was due, or nil if the stream must end. Sets the
+    /// task that follows.
+    fileprivate mutating func takeStreamTask(_ now: Instant) -> (stream: LoadStream, messageDue: Instant?)? {
       while let due = streamTasks.earliest, let task = streamTasks.popExpired(now: now) {
         switch task {
         case .end(let number):
-          if let stream = streams[number] { return (task, stream, due) }
+          if let stream = streams[number] { return (stream, nil) }
         case .sendMessage(let number):
           guard let stream = streams[number], case .echoes(_, let every) = stream.setting.format else { continue }
           streamTasks.set(task, to: due + every)
-          return (task, stream, due)
+          return (stream, due)
         }
       }
       return nil
