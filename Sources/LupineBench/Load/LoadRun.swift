@@ -350,8 +350,8 @@
       return streams.values.filter(\.setting.closesAtEnd)
     }
 
-    /// Returns the stream of the next task that is due, with the time when its message was due, or nil if the stream must end. Sets the
-    /// task that follows.
+    /// Returns the stream of the next task that is due, and the time when its message was due, or nil as the time if the stream must
+    /// end. Sets the task that follows.
     fileprivate mutating func takeStreamTask(_ now: Instant) -> (stream: LoadStream, messageDue: Instant?)? {
       while let due = streamTasks.earliest, let task = streamTasks.popExpired(now: now) {
         switch task {

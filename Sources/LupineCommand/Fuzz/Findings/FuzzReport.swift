@@ -36,8 +36,8 @@ struct FuzzReport {
     try junit?.close()
   }
 
-  /// Returns the findings as failed test cases in JUnit's XML, and the run as a test case that passed if there are none. XML permits no
-  /// control characters.
+  /// Returns the findings as failed test cases in JUnit's XML, and the run as a test case that passed if there are none. The texts
+  /// are made printable, because XML permits no control characters.
   static func junit(_ findings: [FuzzFinding], _ totals: FuzzTotals) -> String {
     var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
     let count = max(1, findings.count)
