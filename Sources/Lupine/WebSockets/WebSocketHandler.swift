@@ -30,7 +30,7 @@ struct WebSocketHandler: Sendable {
       group.enter()
       // Every event takes the same two queues, so that none overtakes another.
       serialization.async {
-        let event = WebSocketRequest.Event(event.serialized(by: serialize), of: request)
+        let event = WebSocketRequest.Event<Success, Failure>(event.serialized(by: serialize), of: request)
         handling.async {
           handler(event)
           group.leave()
