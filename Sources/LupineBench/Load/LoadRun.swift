@@ -286,14 +286,13 @@
     // MARK: Seconds and the end
 
     private func endSecond(_ now: Instant, target: Double, _ clock: inout SecondClock) {
-      let (own, watched) = clock.read(now)
+      let (length, own, watched) = clock.end(now)
       let progress = state.withLock { state in
         let (row, latencies) = state.measurements.endSecond(
-          at: now - state.measuredFrom, length: clock.length(now), target: target, inFlight: state.inFlight,
+          at: now - state.measuredFrom, length: length, target: target, inFlight: state.inFlight,
           usage: own, watched: watched)
         return LoadProgress(row, latencies, of: state.measurements, duration: state.end - state.measuredFrom)
       }
-      clock.advance(now)
       test.onSecond(progress)
     }
 
@@ -408,21 +407,17 @@
 
     func isDue(_ now: Instant) -> Bool { now >= next }
 
-    func length(_ now: Instant) -> Duration { now - previous }
-
-    /// Returns the use since the previous second of this process and of the watched one.
-    mutating func read(_ now: Instant) -> (own: ProcessUsage.Share?, watched: ProcessUsage.Share?) {
+    /// Ends the second. Returns its length, and the use of the processor in it of this process and of the watched one.
+    mutating func end(_ now: Instant) -> (length: Duration, own: ProcessUsage.Share?, watched: ProcessUsage.Share?) {
       let (own, other) = (ProcessUsage.ofGenerator(now: now), watched.flatMap { ProcessUsage(of: $0, now: now) })
-      defer { (ownUsage, watchedUsage) = (own, other) }
+      defer {
+        (previous, ownUsage, watchedUsage) = (now, own, other)
+        while next <= now { next = next + .seconds(1) }
+      }
       return (
-        ownUsage.flatMap { earlier in own?.share(since: earlier) },
+        now - previous, ownUsage.flatMap { earlier in own?.share(since: earlier) },
         watchedUsage.flatMap { earlier in other?.share(since: earlier) }
       )
-    }
-
-    mutating func advance(_ now: Instant) {
-      previous = now
-      while next <= now { next = next + .seconds(1) }
     }
   }
 #endif
