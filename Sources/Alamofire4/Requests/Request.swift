@@ -22,7 +22,7 @@ open class Request: @unchecked Sendable {
     var task: URLSessionTask?
     var retryCount: UInt = 0
     var startTime: Double?
-    var validations: [Transferred<() -> (any Error)?>] = []
+    var validations: [Transferred<() -> ValidationResult>] = []
     /// Whether the validations of the latest attempt have started.
     var isValidated = false
     var hasHandlers = false
@@ -150,12 +150,12 @@ open class Request: @unchecked Sendable {
     taskDelegate.queue.perform(handler)
   }
 
-  /// Adds a validation closure, which returns an error to reject the response and otherwise nil.
+  /// Adds a closure that accepts or rejects the response.
   ///
   /// A request starts when it is created, so it may have ended before its validations are added. A late validation runs before
   /// the response handlers that are added after it. If there are no earlier response handlers, the retrier decides whether the
   /// error of a late validation causes a retry.
-  func addValidation(_ validation: @escaping () -> (any Error)?) {
+  func addValidation(_ validation: @escaping () -> ValidationResult) {
     let validation = Transferred(validation)
     let late = state.withLock { state -> (attempt: UInt, isRetried: Bool)? in
       state.validations.append(validation)
@@ -164,7 +164,8 @@ open class Request: @unchecked Sendable {
     guard let late else { return }
     taskDelegate.queue.perform { [self] in
       // If the request has been retried since, the new attempt has already run all validations.
-      guard retryCount == late.attempt, response != nil, taskDelegate.error == nil, let error = validation.value()
+      guard retryCount == late.attempt, response != nil, taskDelegate.error == nil,
+        case .failure(let error) = validation.value()
       else { return }
       taskDelegate.error = error
       // Without a body, the request can't be sent again: the file of a multipart form was removed at the request's end.
@@ -180,7 +181,7 @@ open class Request: @unchecked Sendable {
     }
     guard response != nil else { return }
     for validation in validations where taskDelegate.error == nil {
-      taskDelegate.error = validation.value()
+      if case .failure(let error) = validation.value() { taskDelegate.error = error }
     }
   }
 

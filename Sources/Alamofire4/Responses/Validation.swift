@@ -14,10 +14,8 @@ extension DataRequest {
   @discardableResult
   public func validate(_ validation: @escaping Validation) -> Self {
     addValidation { [weak self] in
-      guard let self, let response,
-        case .failure(let error) = validation(request, response, taskDelegate.data)
-      else { return nil }
-      return error
+      guard let self, let response else { return .success }
+      return validation(request, response, taskDelegate.data)
     }
     return self
   }
@@ -61,12 +59,9 @@ extension DownloadRequest {
   @discardableResult
   public func validate(_ validation: @escaping Validation) -> Self {
     addValidation { [weak self] in
-      guard let self, let response else { return nil }
+      guard let self, let response else { return .success }
       let files = downloadDelegate.files
-      guard case .failure(let error) = validation(request, response, files.temporaryURL, files.destinationURL) else {
-        return nil
-      }
-      return error
+      return validation(request, response, files.temporaryURL, files.destinationURL)
     }
     return self
   }

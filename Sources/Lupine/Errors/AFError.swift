@@ -135,4 +135,9 @@ extension Error {
   func asAFError(or other: @autoclosure () -> AFError) -> AFError {
     self as? AFError ?? other()
   }
+
+  /// The failure of a response serializer that threw this error.
+  var asSerializationFailure: AFError {
+    asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: self)))
+  }
 }

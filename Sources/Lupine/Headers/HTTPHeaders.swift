@@ -49,11 +49,7 @@ public struct HTTPHeaders: Hashable, Sendable {
 
   /// Adds a header field. If the set already has a field with the same name in any case, replaces that field.
   public mutating func update(_ header: HTTPHeader) {
-    guard let position = position(of: header.name) else {
-      fields.append(header)
-      return
-    }
-    fields[position] = header
+    if let position = position(of: header.name) { fields[position] = header } else { fields.append(header) }
   }
 
   /// Removes the field with the given name, if there is one. The case of the name is ignored.
@@ -84,11 +80,7 @@ public struct HTTPHeaders: Hashable, Sendable {
   public subscript(_ name: String) -> String? {
     get { value(for: name) }
     set {
-      if let newValue {
-        update(name: name, value: newValue)
-      } else {
-        remove(name: name)
-      }
+      if let newValue { update(name: name, value: newValue) } else { remove(name: name) }
     }
   }
 

@@ -162,8 +162,7 @@ extension Request {
       result = .success(try queues.decoding(body))
     } catch {
       // A serializer that can't recover from the request's error throws that error again, as an AFError.
-      result = .failure(
-        error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error))))
+      result = .failure(error.asSerializationFailure)
     }
     // Computed before the tuple is created, because the tuple would otherwise contain a copy of the result.
     let duration = TimeInterval(DispatchTime.now().uptimeNanoseconds - start) / 1e9

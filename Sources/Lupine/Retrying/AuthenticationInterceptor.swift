@@ -96,14 +96,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     }
   }
 
-  private enum Waiter {
-    case adapt(URLRequest, Session, @Sendable (Result<URLRequest, any Error>) -> Void)
-    case retry(@Sendable (RetryResult) -> Void)
-
-    var isAdapt: Bool {
-      if case .adapt = self { true } else { false }
-    }
-  }
+  private typealias Waiter = AuthenticationState<Credential>.Waiter
 
   private let authenticator: AuthenticatorType
   /// A closure that returns the time of a monotonic clock in seconds.
@@ -111,7 +104,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
   /// The queue on which the interceptor calls `refresh` and resumes waiting requests. Neither happens during a call of one of
   /// the interceptor's methods, or while the interceptor's lock is held.
   private let queue = DispatchQueue(label: "lupine.authentication")
-  private let state: Mutex<AuthenticationState<Credential, Waiter>>
+  private let state: Mutex<AuthenticationState<Credential>>
 
   /// Creates an interceptor that authenticates requests.
   ///
@@ -203,7 +196,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
   /// returns false and ignores `waiter`.
   private func join(_ waiter: Waiter, after credential: Numbered<Credential>, for session: Session) -> Bool {
     let now = uptime()
-    switch state.withLock({ $0.join(waiter, isAdapt: waiter.isAdapt, after: credential, now: now) }) {
+    switch state.withLock({ $0.join(waiter, after: credential, now: now) }) {
     case .outdated: return false
     case .waiting: break
     case .refused(let error): answer(waiter, .failure(error))

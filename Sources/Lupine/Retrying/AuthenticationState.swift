@@ -2,6 +2,7 @@
 // on the decisions outside its lock.
 
 import Foundation
+import LupineURLSession
 
 /// A credential with a unique number, which distinguishes it from earlier credentials with the same value.
 struct Numbered<Credential: Sendable>: Sendable {
@@ -11,7 +12,15 @@ struct Numbered<Credential: Sendable>: Sendable {
 
 /// The state of an authentication interceptor: the current credential, the running refresh with the requests that wait for it, and
 /// the times of earlier refreshes.
-struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
+struct AuthenticationState<Credential: Sendable>: Sendable {
+  /// A request that waits for a refresh.
+  enum Waiter: Sendable {
+    /// The request hasn't been sent yet.
+    case adapt(URLRequest, Session, @Sendable (Result<URLRequest, any Error>) -> Void)
+    /// A server has rejected the request's credential.
+    case retry(@Sendable (RetryResult) -> Void)
+  }
+
   enum Admission {
     case missing
     case waiting
@@ -80,23 +89,21 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     if current?.number == credential.number { failure = nil }
   }
 
-  /// Makes the request `waiter` wait until `credential` has been refreshed, unless no refresh is running or may begin. `isAdapt` is
-  /// true if the request hasn't been sent yet, and false if a server has rejected its credential. `now` is the time in seconds.
-  mutating func join(
-    _ waiter: Waiter, isAdapt: Bool, after credential: Numbered<Credential>, now: TimeInterval
-  ) -> Joining {
+  /// Makes the request `waiter` wait until `credential` has been refreshed, unless no refresh is running or may begin. `now` is the
+  /// time in seconds.
+  mutating func join(_ waiter: Waiter, after credential: Numbered<Credential>, now: TimeInterval) -> Joining {
     guard current?.number == credential.number else { return .outdated }
     if refresh != nil {
-      hold(waiter, isAdapt: isAdapt)
+      hold(waiter)
       return .waiting
     }
     // An earlier failure applies only to rejected requests. If it applied to unsent requests too, an expired credential could
     // never be refreshed.
-    if let failure, !isAdapt { return .refused(failure) }
+    if let failure, case .retry = waiter { return .refused(failure) }
     guard mayBeginRefresh(now: now) else { return .refused(AuthenticationError.excessiveRefresh) }
     refreshCount += 1
     refresh = Refresh(number: refreshCount, credentialNumber: credential.number)
-    hold(waiter, isAdapt: isAdapt)
+    hold(waiter)
     return .begin(refreshCount)
   }
 
@@ -115,9 +122,12 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     return waiting
   }
 
-  private mutating func hold(_ waiter: Waiter, isAdapt: Bool) {
+  private mutating func hold(_ waiter: Waiter) {
     waiters.append(waiter)
-    if isAdapt { refresh?.holdsAdapts = true } else { refresh?.holdsRetries = true }
+    switch waiter {
+    case .adapt: refresh?.holdsAdapts = true
+    case .retry: refresh?.holdsRetries = true
+    }
   }
 
   private mutating func mayBeginRefresh(now: TimeInterval) -> Bool {

@@ -93,8 +93,7 @@ extension DataStreamRequest {
           do {
             return .success(try queues.decoding { try serializer.serialize(data) })
           } catch {
-            return .failure(
-              error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error))))
+            return .failure(error.asSerializationFailure)
           }
         }, receive: receive))
   }

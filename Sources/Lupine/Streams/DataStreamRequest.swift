@@ -83,7 +83,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
   /// Makes the request fail with `error`, which a handler threw, unless the request has already failed.
   func fail(with error: any Error) {
-    let error = error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
+    let error = error.asSerializationFailure
     let task = mutableState.withLock { state -> URLSessionTask? in
       guard state.error == nil, state.state != .cancelled else { return nil }
       state.error = error

@@ -73,11 +73,7 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
   private func handOver(_ result: Result<Success, Failure>, _ piece: StreamPiece?) {
     let request = request
     if isSerialized, let monitors = request.monitors {
-      monitors.request(
-        request,
-        didParseStream: result.mapError { error in
-          error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
-        })
+      monitors.request(request, didParseStream: result.mapError { $0.asSerializationFailure })
     }
     var isCancelling = false
     if case .failure = result, request.automaticallyCancelOnStreamError, !request.isCancelled {

@@ -11,48 +11,40 @@ enum WebSocketEvent: Sendable {
   case completed(WebSocketRequest.Completion)
 }
 
-/// Receives the events of a WebSocket request, on the request's underlying queue.
-protocol WebSocketEventReceiver: Sendable {
-  /// Processes an event of `request`. Enters `group`, and leaves it when the caller's handler has returned.
-  func take(_ event: WebSocketEvent, of request: WebSocketRequest, _ group: DispatchGroup)
-}
-
 /// Passes the events of a WebSocket request to the caller's handler. The handler is called serially, even if the caller's queue is
 /// concurrent.
-struct WebSocketHandler<Success: Sendable, Failure: Error>: WebSocketEventReceiver {
-  typealias Event = WebSocketRequest.Event<Success, Failure>
+struct WebSocketHandler: Sendable {
+  /// Processes an event of the request, on its underlying queue. Enters the group, and leaves it when the caller's handler has
+  /// returned.
+  let take: @Sendable (WebSocketEvent, _ request: WebSocketRequest, _ group: DispatchGroup) -> Void
 
-  private let serializationQueue: DispatchQueue
-  private let queue: DispatchQueue
-  private let serialize: @Sendable (URLSessionWebSocketTask.Message) -> Result<Success, Failure>
-  private let handler: @Sendable (Event) -> Void
-
-  init(
+  init<Success: Sendable, Failure: Error>(
     _ request: WebSocketRequest, on queue: DispatchQueue,
     serialize: @escaping @Sendable (URLSessionWebSocketTask.Message) -> Result<Success, Failure>,
-    handler: @escaping @Sendable (Event) -> Void
+    handler: @escaping @Sendable (WebSocketRequest.Event<Success, Failure>) -> Void
   ) {
     // Serial queues, because the caller's queues may be concurrent.
-    serializationQueue = DispatchQueue(label: "lupine.websocket.serialization", target: request.serializationQueue)
-    self.queue = DispatchQueue(label: "lupine.websocket.handler", target: queue)
-    self.serialize = serialize
-    self.handler = handler
-  }
-
-  func take(_ event: WebSocketEvent, of request: WebSocketRequest, _ group: DispatchGroup) {
-    group.enter()
-    // Every event takes the same two queues, so that none overtakes another.
-    serializationQueue.async {
-      let event = Event(kind(of: event), of: request)
-      queue.async {
-        handler(event)
-        group.leave()
+    let serialization = DispatchQueue(label: "lupine.websocket.serialization", target: request.serializationQueue)
+    let handling = DispatchQueue(label: "lupine.websocket.handler", target: queue)
+    take = { event, request, group in
+      group.enter()
+      // Every event takes the same two queues, so that none overtakes another.
+      serialization.async {
+        let event = WebSocketRequest.Event<Success, Failure>(event.serialized(by: serialize), of: request)
+        handling.async {
+          handler(event)
+          group.leave()
+        }
       }
     }
   }
+}
 
-  private func kind(of event: WebSocketEvent) -> Event.Kind {
-    switch event {
+extension WebSocketEvent {
+  fileprivate func serialized<Success: Sendable, Failure: Error>(
+    by serialize: (URLSessionWebSocketTask.Message) -> Result<Success, Failure>
+  ) -> WebSocketRequest.Event<Success, Failure>.Kind {
+    switch self {
     case .connected(let subprotocol): .connected(protocol: subprotocol)
     case .message(let message):
       switch serialize(message) {

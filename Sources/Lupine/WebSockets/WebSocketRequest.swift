@@ -11,7 +11,7 @@ import Synchronization
 /// returned. Adapters change the request of the opening handshake. If the connection fails, retriers may open another one.
 public final class WebSocketRequest: Request, @unchecked Sendable {
   private struct SocketState {
-    var receivers: [any WebSocketEventReceiver] = []
+    var handlers: [WebSocketHandler] = []
     /// Whether the request was resumed before it has a handler, so that events are kept, and messages aren't received, until then.
     var awaitsHandler = false
     /// The events that are kept for the first handler: at most the start and the end of the latest attempt's connection.
@@ -121,37 +121,37 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
   }
 
   private func deliver(_ event: WebSocketEvent) {
-    let receivers = socketState.withLock { state in
+    let handlers = socketState.withLock { state in
       if state.awaitsHandler { state.keptEvents.append(event) }
-      return state.receivers
+      return state.handlers
     }
-    for receiver in receivers { receiver.take(event, of: self, handlersAtWork) }
+    for handler in handlers { handler.take(event, self, handlersAtWork) }
   }
 
   @discardableResult
-  func add<Success: Sendable, Failure: Error>(_ handler: WebSocketHandler<Success, Failure>) -> Self {
+  func add(_ handler: WebSocketHandler) -> Self {
     let isLate = socketState.withLock { state in
-      if !state.awaitsHandler { state.receivers.append(handler) }
+      if !state.awaitsHandler { state.handlers.append(handler) }
       return state.awaitsHandler
     }
     if isLate { root.perform { self.catchUp(handler) } }
     append { [unowned self] in
       SerializedResponse(error: nil) { [unowned self] _ in
         let completion = Completion(request: request, response: response, metrics: metrics, error: error)
-        handler.take(.completed(completion), of: self, handlersAtWork)
+        handler.take(.completed(completion), self, handlersAtWork)
       }
     }
     return self
   }
 
   /// Adds a handler to a request that was resumed before it had one. The first such handler receives what was kept for it.
-  private func catchUp(_ handler: some WebSocketEventReceiver) {
+  private func catchUp(_ handler: WebSocketHandler) {
     let (events, task) = socketState.withLock { state in
       defer { (state.awaitsHandler, state.keptEvents) = (false, []) }
-      state.receivers.append(handler)
+      state.handlers.append(handler)
       return (state.keptEvents, state.awaitsHandler ? state.task : nil)
     }
-    for event in events { handler.take(event, of: self, handlersAtWork) }
+    for event in events { handler.take(event, self, handlersAtWork) }
     if let task { beginReceiving(from: task) }
   }
 
@@ -161,7 +161,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
   /// suspended or canceled it. What happens before the first handler is added is kept for that handler.
   func resumeAwaitingHandler() {
     guard startsImmediately, state == .initialized else { return }
-    socketState.withLock { if $0.receivers.isEmpty { $0.awaitsHandler = true } }
+    socketState.withLock { if $0.handlers.isEmpty { $0.awaitsHandler = true } }
     resume()
   }
 

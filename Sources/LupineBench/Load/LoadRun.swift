@@ -271,11 +271,8 @@
     private func runStreamTasks(_ now: Instant) {
       guard streamPause != nil else { return }
       for stream in state.withLock({ $0.takeStreamsToEnd(now) }) { stream.end() }
-      while let (task, stream, due) = state.withLock({ $0.takeStreamTask(now) }) {
-        switch task {
-        case .sendMessage: stream.sendMessage(due: due)
-        case .end: stream.end()
-        }
+      while let (stream, messageDue) = state.withLock({ $0.takeStreamTask(now) }) {
+        if let messageDue { stream.sendMessage(due: messageDue) } else { stream.end() }
       }
     }
 
@@ -289,20 +286,13 @@
     // MARK: Seconds and the end
 
     private func endSecond(_ now: Instant, target: Double, _ clock: inout SecondClock) {
-      let (own, watched) = clock.read(now)
+      let (length, own, watched) = clock.end(now)
       let progress = state.withLock { state in
-        let time = now - state.measuredFrom
-        let latencies = state.measurements.endSecond(
-          at: time, length: clock.length(now), target: target, inFlight: state.inFlight, usage: own, watched: watched)
-        return LoadProgress(
-          time: time, duration: state.end - state.measuredFrom, target: target,
-          rate: state.measurements.seconds.last?.rate ?? 0, inFlight: state.inFlight,
-          completed: state.measurements.all.completed, errors: state.measurements.all.errorCount,
-          unsent: state.measurements.unsentCount,
-          streams: LoadProgress.Streams(state.measurements.seconds.last), length: clock.length(now),
-          latencies: latencies)
+        let (row, latencies) = state.measurements.endSecond(
+          at: now - state.measuredFrom, length: length, target: target, inFlight: state.inFlight,
+          usage: own, watched: watched)
+        return LoadProgress(row, latencies, of: state.measurements, duration: state.end - state.measuredFrom)
       }
-      clock.advance(now)
       test.onSecond(progress)
     }
 
@@ -359,18 +349,17 @@
       return streams.values.filter(\.setting.closesAtEnd)
     }
 
-    /// Returns the next task of a stream that is due, with the time when it was. Sets the task that follows it.
-    fileprivate mutating func takeStreamTask(
-      _ now: Instant
-    ) -> (task: LoadRun.StreamTask, stream: LoadStream, due: Instant)? {
+    /// Returns the stream of the next task that is due, and the time when its message was due, or nil as the time if the stream must
+    /// end. Sets the task that follows.
+    fileprivate mutating func takeStreamTask(_ now: Instant) -> (stream: LoadStream, messageDue: Instant?)? {
       while let due = streamTasks.earliest, let task = streamTasks.popExpired(now: now) {
         switch task {
         case .end(let number):
-          if let stream = streams[number] { return (task, stream, due) }
+          if let stream = streams[number] { return (stream, nil) }
         case .sendMessage(let number):
           guard let stream = streams[number], case .echoes(_, let every) = stream.setting.format else { continue }
           streamTasks.set(task, to: due + every)
-          return (task, stream, due)
+          return (stream, due)
         }
       }
       return nil
@@ -418,21 +407,17 @@
 
     func isDue(_ now: Instant) -> Bool { now >= next }
 
-    func length(_ now: Instant) -> Duration { now - previous }
-
-    /// Returns the use since the previous second of this process and of the watched one.
-    mutating func read(_ now: Instant) -> (own: ProcessUsage.Share?, watched: ProcessUsage.Share?) {
+    /// Ends the second. Returns its length, and the use of the processor in it of this process and of the watched one.
+    mutating func end(_ now: Instant) -> (length: Duration, own: ProcessUsage.Share?, watched: ProcessUsage.Share?) {
       let (own, other) = (ProcessUsage.ofGenerator(now: now), watched.flatMap { ProcessUsage(of: $0, now: now) })
-      defer { (ownUsage, watchedUsage) = (own, other) }
+      defer {
+        (previous, ownUsage, watchedUsage) = (now, own, other)
+        while next <= now { next = next + .seconds(1) }
+      }
       return (
-        ownUsage.flatMap { earlier in own?.share(since: earlier) },
+        now - previous, ownUsage.flatMap { earlier in own?.share(since: earlier) },
         watchedUsage.flatMap { earlier in other?.share(since: earlier) }
       )
-    }
-
-    mutating func advance(_ now: Instant) {
-      previous = now
-      while next <= now { next = next + .seconds(1) }
     }
   }
 #endif

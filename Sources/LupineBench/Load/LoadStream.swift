@@ -85,17 +85,14 @@
     init(_ setting: StreamSetting, _ observer: Observer) {
       (self.setting, self.observer) = (setting, observer)
       let limits = EventStreamLimits()
-      switch setting.format {
-      case .events:
-        state = Mutex(State(content: .events(EventStreamParser(limits: limits))))
-        channel = nil
-      case .lines:
-        state = Mutex(State(content: .lines(LineSplitter(.lineFeed, lineBytesMax: limits.lineBytesMax))))
-        channel = nil
-      case .echoes:
-        state = Mutex(State(content: .messages(nil)))
-        channel = WebSocketChannel(limits: WebSocketLimits())
-      }
+      let content: Content =
+        switch setting.format {
+        case .events: .events(EventStreamParser(limits: limits))
+        case .lines: .lines(LineSplitter(.lineFeed, lineBytesMax: limits.lineBytesMax))
+        case .echoes: .messages(nil)
+        }
+      state = Mutex(State(content: content))
+      channel = if case .messages = content { WebSocketChannel(limits: WebSocketLimits()) } else { nil }
     }
 
     /// Sends the request.

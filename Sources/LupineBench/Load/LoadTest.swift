@@ -61,6 +61,14 @@
     let length: Duration
     let latencies: LatencyHistogram
 
+    /// Creates the state after a second with this row.
+    init(_ row: SecondRow, _ latencies: LatencyHistogram, of measurements: Measurements, duration: Duration) {
+      (time, length, target) = (row.time, row.length, row.target)
+      (rate, inFlight, streams) = (row.rate, row.inFlight, Streams(row))
+      (completed, errors) = (measurements.all.completed, measurements.all.errorCount)
+      (unsent, self.duration, self.latencies) = (measurements.unsentCount, duration, latencies)
+    }
+
     /// Returns the latency since due that a share of the last second's requests didn't exceed, such as 0.99.
     public func quantile(_ share: Double) -> Duration { latencies.quantile(share) }
 
@@ -75,11 +83,10 @@
       /// The latency since due that 99 % of the last second's echoes didn't exceed, or nil if there were none.
       public let echoP99: Duration?
 
-      init?(_ row: SecondRow?) {
-        guard let row, let streams = row.streams else { return nil }
+      init?(_ row: SecondRow) {
+        guard let streams = row.streams else { return nil }
         (openCount, eventRate) = (streams.openCount, row.eventRate)
-        gapP99 = streams.gapCount > 0 ? streams.gapP99 : nil
-        echoP99 = streams.echoCount > 0 ? streams.echoP99 : nil
+        (gapP99, echoP99) = (streams.gapP99, streams.echoP99)
       }
     }
   }

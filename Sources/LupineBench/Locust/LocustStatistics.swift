@@ -49,7 +49,7 @@
 
     /// Returns the report since the previous one, and begins the next one.
     mutating func report(users: [String: Int64]) -> MessagePack {
-      let stats = zip(names, entries).filter { $1.completed > 0 }.map { $1.report(name: $0, method: "", start: start) }
+      let stats = zip(names, entries).filter { $1.completed > 0 }.map { $1.report(name: $0, start: start) }
       let errors = failures.map { failure, value in
         MessagePack.Member(
           key: .text("\(failure.scenario) \(failure.kind)"),
@@ -60,7 +60,7 @@
           ])
       }
       let report: MessagePack = [
-        "stats": .array(stats), "stats_total": total.report(name: "Aggregated", method: "", start: start),
+        "stats": .array(stats), "stats_total": total.report(name: "Aggregated", start: start),
         "errors": .map(errors), "user_classes_count": Self.counts(users), "user_count": .int(users.values.reduce(0, +)),
       ]
       entries = names.map { _ in Entry() }
@@ -100,12 +100,12 @@
       failuresBySecond[Int64(time), default: 0] += 1
     }
 
-    fileprivate func report(name: String, method: String, start: Double) -> MessagePack {
+    fileprivate func report(name: String, start: Double) -> MessagePack {
       func counts(_ counts: [Int64: Int64]) -> MessagePack {
         .map(counts.sorted { $0.key < $1.key }.map { MessagePack.Member(key: .int($0.key), value: .int($0.value)) })
       }
       return [
-        "name": .text(name), "method": .text(method),
+        "name": .text(name), "method": "",
         "last_request_timestamp": completed > 0 ? .double(lastTime) : .null, "start_time": .double(start),
         "num_requests": .int(Int64(completed)), "num_none_requests": .int(0), "num_failures": .int(Int64(failures)),
         "total_response_time": .double(total), "max_response_time": .double(greatest),

@@ -119,14 +119,10 @@
     private func endSecond(_ now: Instant, length: Duration, since start: Instant) {
       let progress: LoadProgress? = state.withLock { state in
         guard state.inFlight > 0 || state.rate > 0 else { return nil }
-        let (rate, inFlight) = (state.rate, state.inFlight)
-        let latencies = state.measurements.endSecond(
-          at: now - start, length: length, target: rate, inFlight: inFlight, usage: nil, watched: nil)
-        let row = state.measurements.takeLastSecond()
-        return LoadProgress(
-          time: now - start, duration: .zero, target: rate, rate: row?.rate ?? 0, inFlight: inFlight,
-          completed: state.measurements.all.completed, errors: state.measurements.all.errorCount, unsent: 0,
-          streams: nil, length: length, latencies: latencies)
+        let (row, latencies) = state.measurements.endSecond(
+          at: now - start, length: length, target: state.rate, inFlight: state.inFlight, usage: nil, watched: nil)
+        state.measurements.removeLastSecond()
+        return LoadProgress(row, latencies, of: state.measurements, duration: .zero)
       }
       if let progress { worker.onSecond(progress) }
     }
@@ -149,26 +145,26 @@
     // MARK: The master
 
     private func connect() {
-      let connection = MasterConnection(identity: identity)
+      let connection = MasterConnection(self, identity: identity)
       state.withLock { state in
         state.connection = connection
         state.dialog.connecting()
       }
-      connection.open(
-        on: engine, to: worker.master,
-        onReady: { self.perform(self.state.withLock { $0.dialog.connected(now: TimeOfDay.seconds) }) },
-        onMessage: { self.receive($0) },
-        onEnd: { reason in
-          let isEnded = self.state.withLock { state in
-            if state.connection === connection { state.connection = nil }
-            return state.isEnded
-          }
-          guard !isEnded else { return }
-          self.worker.onEvent("the connection to \(self.worker.master.authority) ended (\(reason)); trying again")
-        })
+      connection.open(on: engine, to: worker.master)
     }
 
-    private func receive(_ message: [UInt8]) {
+    fileprivate func connected() { perform(state.withLock { $0.dialog.connected(now: TimeOfDay.seconds) }) }
+
+    fileprivate func ended(_ connection: MasterConnection, _ reason: String) {
+      let isEnded = state.withLock { state in
+        if state.connection === connection { state.connection = nil }
+        return state.isEnded
+      }
+      guard !isEnded else { return }
+      worker.onEvent("the connection to \(worker.master.authority) ended (\(reason)); trying again")
+    }
+
+    fileprivate func receive(_ message: [UInt8]) {
       guard case .array(let parts)? = MessagePack(message), parts.count == 3, case .text(let type) = parts[0] else {
         return
       }
@@ -223,21 +219,15 @@
       var zmtp = ZMTP()
       var writer: BodyWriter?
       var handle: StreamHandle?
-      var onReady: (@Sendable () -> Void)?
-      var onMessage: (@Sendable ([UInt8]) -> Void)?
-      var onEnd: (@Sendable (String) -> Void)?
     }
 
+    private let run: LocustRun
     private let identity: String
     private let state = Mutex(State())
 
-    init(identity: String) { self.identity = identity }
+    init(_ run: LocustRun, identity: String) { (self.run, self.identity) = (run, identity) }
 
-    func open(
-      on engine: Engine, to master: Origin, onReady: @escaping @Sendable () -> Void,
-      onMessage: @escaping @Sendable ([UInt8]) -> Void, onEnd: @escaping @Sendable (String) -> Void
-    ) {
-      state.withLock { ($0.onReady, $0.onMessage, $0.onEnd) = (onReady, onMessage, onEnd) }
+    func open(on engine: Engine, to master: Origin) {
       var settings = ConnectionSettings()
       settings.proxy = ProxySettings.none
       let handle = engine.openStream(
@@ -262,15 +252,14 @@
     func receive(body bytes: borrowing Span<UInt8>) {
       var copy: [UInt8] = []
       copy.append(copying: bytes, 0..<bytes.count)
-      let (messages, onReady, onMessage) = state.withLock {
-        state -> ([[UInt8]]?, (@Sendable () -> Void)?, (@Sendable ([UInt8]) -> Void)?) in
+      let (messages, isNewlyReady) = state.withLock { state in
         let wasReady = state.zmtp.isReady
         let messages = try? state.zmtp.receive(copy)
-        return (messages, !wasReady && state.zmtp.isReady ? state.onReady : nil, state.onMessage)
+        return (messages, !wasReady && state.zmtp.isReady)
       }
       guard let messages else { return close() }
-      onReady?()
-      for message in messages { onMessage?(message) }
+      if isNewlyReady { run.connected() }
+      for message in messages { run.receive(message) }
     }
 
     func sent(byteCount: UInt64) {}
@@ -280,13 +269,10 @@
     func secured() {}
 
     func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
-      let onEnd = state.withLock { state in
-        (state.onReady, state.onMessage, state.handle) = (nil, nil, nil)
-        return state.onEnd.take()
-      }
+      state.withLock { $0.handle = nil }
       switch result {
-      case .success: onEnd?("closed")
-      case .failure(let error): onEnd?("\(error.code)")
+      case .success: run.ended(self, "closed")
+      case .failure(let error): run.ended(self, "\(error.code)")
       }
     }
   }

@@ -133,29 +133,28 @@
       }
     }
 
-    /// Ends a second of the test: appends its row, and returns the latencies since due in it.
+    /// Ends a second of the test: appends its row, and returns the row with the latencies since due.
     mutating func endSecond(
       at time: Duration, length: Duration, target: Double, inFlight: Int, usage: ProcessUsage.Share?,
       watched: ProcessUsage.Share?
-    ) -> LatencyHistogram {
+    ) -> (row: SecondRow, latencies: LatencyHistogram) {
       let openCount = streams?.openCount ?? 0
-      let row = (streams?.takeSecond()).map { StreamRow($0, openCount: openCount) }
+      let streamRow = (streams?.takeSecond()).map { StreamRow($0, openCount: openCount) }
       let now = SecondRow.Counts(
         due: dueCount, unsent: unsentCount, completed: all.completed, errors: all.errorCount,
         receivedBytes: all.receivedBytes)
-      seconds.append(
-        SecondRow(
-          time: time, length: length, target: target, inFlight: inFlight, counts: now - before,
-          p50: second.quantile(0.5), p99: second.quantile(0.99), max: second.max, usage: usage, watched: watched,
-          streams: row))
+      let row = SecondRow(
+        time: time, length: length, target: target, inFlight: inFlight, counts: now - before,
+        p50: second.quantile(0.5), p99: second.quantile(0.99), max: second.max, usage: usage, watched: watched,
+        streams: streamRow)
+      seconds.append(row)
       before = now
-      let latencies = second
-      second.removeAll()
-      return latencies
+      defer { second.removeAll() }
+      return (row, second)
     }
 
-    /// Removes the row of the last second and returns it, for tests without an end, whose rows would fill the memory.
-    mutating func takeLastSecond() -> SecondRow? { seconds.popLast() }
+    /// Removes the row of the last second, for tests without an end, whose rows would fill the memory.
+    mutating func removeLastSecond() { seconds.removeLast() }
   }
 
   /// The numbers of one second of a test.

@@ -61,27 +61,23 @@
     /// The phase's name in reports.
     var name: String {
       switch self {
-      case .lookup: "lookup"
-      case .connect: "connect"
       case .tls: "TLS"
       case .firstByte: "first byte"
-      case .body: "body"
+      case .lookup, .connect, .body: rawValue
       }
     }
 
     /// Returns the start and the end of the phase, or nil if the request didn't pass through it. For example, a request on a reused
     /// connection has no lookup. The first byte is measured from the first byte of the request.
     func times(in metrics: ExchangeMetrics) -> (start: Instant, end: Instant)? {
-      switch self {
-      case .lookup: pair(metrics.resolveStart, metrics.resolveEnd)
-      case .connect: pair(metrics.connectStart, metrics.tlsStart ?? metrics.connectEnd)
-      case .tls: pair(metrics.tlsStart, metrics.tlsEnd)
-      case .firstByte: pair(metrics.requestStart, metrics.responseStart)
-      case .body: pair(metrics.responseStart, metrics.responseEnd)
-      }
-    }
-
-    private func pair(_ start: Instant?, _ end: Instant?) -> (start: Instant, end: Instant)? {
+      let (start, end): (Instant?, Instant?) =
+        switch self {
+        case .lookup: (metrics.resolveStart, metrics.resolveEnd)
+        case .connect: (metrics.connectStart, metrics.tlsStart ?? metrics.connectEnd)
+        case .tls: (metrics.tlsStart, metrics.tlsEnd)
+        case .firstByte: (metrics.requestStart, metrics.responseStart)
+        case .body: (metrics.responseStart, metrics.responseEnd)
+        }
       guard let start, let end else { return nil }
       return (start, end)
     }

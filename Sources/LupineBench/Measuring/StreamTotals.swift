@@ -120,16 +120,22 @@
     let openCount: Int
     let eventCount: Int
     let gapCount: UInt64
-    let gapP50: Duration
-    let gapP99: Duration
+    /// Quantiles of the gaps, or nil if there were none.
+    let gapP50: Duration?
+    let gapP99: Duration?
     let echoCount: UInt64
-    let echoP50: Duration
-    let echoP99: Duration
+    /// Quantiles of the echoes' latencies, or nil if there were none.
+    let echoP50: Duration?
+    let echoP99: Duration?
 
     init(_ second: StreamTotals.Second, openCount: Int) {
+      func quantile(_ share: Double, of histogram: LatencyHistogram) -> Duration? {
+        histogram.count > 0 ? histogram.quantile(share) : nil
+      }
       (self.openCount, eventCount) = (openCount, second.eventCount)
-      (gapCount, gapP50, gapP99) = (second.gaps.count, second.gaps.quantile(0.5), second.gaps.quantile(0.99))
-      (echoCount, echoP50, echoP99) = (second.echoes.count, second.echoes.quantile(0.5), second.echoes.quantile(0.99))
+      (gapCount, echoCount) = (second.gaps.count, second.echoes.count)
+      (gapP50, gapP99) = (quantile(0.5, of: second.gaps), quantile(0.99, of: second.gaps))
+      (echoP50, echoP99) = (quantile(0.5, of: second.echoes), quantile(0.99, of: second.echoes))
     }
   }
 #endif

@@ -2,6 +2,7 @@
 
 #if Bench
   internal import LupineLibc
+  internal import LupineWire
 
   extension LoadReport {
     private static let colors = ["#1a7f5a", "#c4511b", "#7a4fbf", "#20639b"]
@@ -23,7 +24,7 @@
       </style></head><body>
       <h1>\(title.xmlEscaped)</h1>
       \(invalidity.map { "<p class=\"invalid\"><strong>Invalid:</strong> \($0.xmlEscaped).</p>" } ?? "")
-      \(latencyPlot.html)\(latencyQuantilePlot.html)\(ratePlot.html)\(errorPlot?.html ?? "")\(phasePlot?.html ?? "")\(streamPlots.map(\.html).joined())\(processorPlot?.html ?? "")
+      \(latencyPlot.html)\(latencyQuantilePlot.html)\(ratePlot.html)\(errorPlot?.html ?? "")\(phasePlot.html)\(streamPlots.map(\.html).joined())\(processorPlot.html)
       <h2>Figures</h2>
       <pre>\(text.xmlEscaped)</pre>
       </body></html>
@@ -104,52 +105,43 @@
 
     /// The streams over time, and their gaps and echoes.
     private var streamPlots: [Plot] {
-      guard let streams = measurements.streams else { return [] }
+      guard measurements.streams != nil else { return [] }
       let rows = plottedSeconds
-      var plots = [
+      return [
         Plot(
           title: "Streams",
           lines: [
             line("open", 3, rows) { Double($0.streams?.openCount ?? 0) },
             line("events per second", 0, rows) { $0.eventRate },
-          ])
+          ]),
+        durationPlot(
+          "Gaps between events over time",
+          [
+            line("p50", 0, rows) { $0.streams?.gapP50?.seconds }, line("p99", 1, rows) { $0.streams?.gapP99?.seconds },
+          ]),
+        durationPlot(
+          "Echo latency since due over time",
+          [
+            line("p50", 0, rows) { $0.streams?.echoP50?.seconds },
+            line("p99", 1, rows) { $0.streams?.echoP99?.seconds },
+          ]),
       ]
-      if streams.gaps.count > 0 {
-        let rows = rows.filter { $0.streams?.gapCount ?? 0 > 0 }
-        plots.append(
-          durationPlot(
-            "Gaps between events over time",
-            [
-              line("p50", 0, rows) { $0.streams?.gapP50.seconds }, line("p99", 1, rows) { $0.streams?.gapP99.seconds },
-            ]))
-      }
-      if streams.echoesSinceDue.count > 0 {
-        let rows = rows.filter { $0.streams?.echoCount ?? 0 > 0 }
-        plots.append(
-          durationPlot(
-            "Echo latency since due over time",
-            [
-              line("p50", 0, rows) { $0.streams?.echoP50.seconds },
-              line("p99", 1, rows) { $0.streams?.echoP99.seconds },
-            ]))
-      }
-      return plots
     }
 
     /// The percentiles of each phase.
-    private var phasePlot: Plot? {
+    private var phasePlot: Plot {
       let lines = zip(RequestPhase.allCases, Self.phaseColors).compactMap { phase, color in
         measurements.phases[phase].map { quantileLine(phase.name, color, $0) }
       }
-      return lines.isEmpty ? nil : quantilePlot("Phases by percentile", lines)
+      return quantilePlot("Phases by percentile", lines)
     }
 
-    private var processorPlot: Plot? {
+    private var processorPlot: Plot {
       let lines = [
         line("generator", 0, plottedSeconds) { $0.usage.map { $0.cores * 100 } },
         line("watched process", 1, plottedSeconds) { $0.watched.map { $0.cores * 100 } },
       ].filter { !$0.points.isEmpty }
-      return lines.isEmpty ? nil : Plot(title: "Processor, in % of a core", lines: lines)
+      return Plot(title: "Processor, in % of a core", lines: lines)
     }
   }
 #endif

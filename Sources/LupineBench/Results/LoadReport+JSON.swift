@@ -2,6 +2,7 @@
 
 #if Bench
   internal import Histogram
+  internal import LupineWire
 
   extension LoadReport {
     /// The report as one JSON object. Durations are in seconds, shares from 0 to 1. The histograms are in HdrHistogram's V2
@@ -81,10 +82,10 @@
         "watched_resident_bytes": row.watched.map { JSONText($0.residentBytes) },
         "open_streams": row.streams.map { JSONText($0.openCount) },
         "events": row.streams.map { JSONText($0.eventCount) },
-        "gap_p50": row.streams.flatMap { $0.gapCount > 0 ? JSONText($0.gapP50.seconds) : nil },
-        "gap_p99": row.streams.flatMap { $0.gapCount > 0 ? JSONText($0.gapP99.seconds) : nil },
-        "echo_p50": row.streams.flatMap { $0.echoCount > 0 ? JSONText($0.echoP50.seconds) : nil },
-        "echo_p99": row.streams.flatMap { $0.echoCount > 0 ? JSONText($0.echoP99.seconds) : nil },
+        "gap_p50": row.streams?.gapP50.map { JSONText($0.seconds) },
+        "gap_p99": row.streams?.gapP99.map { JSONText($0.seconds) },
+        "echo_p50": row.streams?.echoP50.map { JSONText($0.seconds) },
+        "echo_p99": row.streams?.echoP99.map { JSONText($0.seconds) },
       ])
     }
 
@@ -112,11 +113,8 @@
 
     private static func streamFields(_ row: StreamRow?) -> [String] {
       guard let row else { return [] }
-      func text(_ count: UInt64, _ value: Duration) -> String { count > 0 ? value.milliseconds.text(3) : "" }
-      return [
-        "\(row.openCount)", "\(row.eventCount)", text(row.gapCount, row.gapP50), text(row.gapCount, row.gapP99),
-        text(row.echoCount, row.echoP50), text(row.echoCount, row.echoP99),
-      ]
+      let latencies = [row.gapP50, row.gapP99, row.echoP50, row.echoP99].map { $0?.milliseconds.text(3) ?? "" }
+      return ["\(row.openCount)", "\(row.eventCount)"] + latencies
     }
 
     /// The latencies since due as HdrHistogram's percentile distribution (`.hgrm`), in milliseconds.

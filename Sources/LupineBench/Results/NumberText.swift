@@ -68,18 +68,5 @@
   extension String {
     func right(_ width: Int) -> String { String(repeating: " ", count: Swift.max(0, width - count)) + self }
     func left(_ width: Int) -> String { self + String(repeating: " ", count: Swift.max(0, width - count)) }
-
-    /// The text with the characters escaped that have a meaning in XML and HTML.
-    var xmlEscaped: String {
-      reduce(into: "") { text, character in
-        switch character {
-        case "&": text += "&amp;"
-        case "<": text += "&lt;"
-        case ">": text += "&gt;"
-        case "\"": text += "&quot;"
-        default: text.append(character)
-        }
-      }
-    }
   }
 #endif

@@ -74,21 +74,16 @@
       isShare = unit == .percent
     }
 
+    private static let figures: [String: Figure] = [
+      "mean": .mean, "max": .max, "errors": .errors, "late": .late, "unsent": .unsent, "rate": .rate, "cut": .cut,
+      "events": .events,
+    ]
+
     private static func figure(_ name: String) -> Figure? {
-      switch name {
-      case "mean": return .mean
-      case "max": return .max
-      case "errors": return .errors
-      case "late": return .late
-      case "unsent": return .unsent
-      case "rate": return .rate
-      case "cut": return .cut
-      case "events": return .events
-      default:
-        if name.hasPrefix("gap-") { return share(name.dropFirst(4)).map { .gap($0) } }
-        if name.hasPrefix("echo-") { return share(name.dropFirst(5)).map { .echo($0) } }
-        return share(name[...]).map { .quantile($0) }
-      }
+      if let figure = figures[name] { return figure }
+      if name.hasPrefix("gap-") { return share(name.dropFirst(4)).map { .gap($0) } }
+      if name.hasPrefix("echo-") { return share(name.dropFirst(5)).map { .echo($0) } }
+      return share(name[...]).map { .quantile($0) }
     }
 
     /// Parses a quantile such as `p99`.

@@ -2,6 +2,7 @@
 
 #if Bench
   internal import LupineLibc
+  internal import LupineWire
 
   /// A diagram with lines over a common horizontal axis.
   struct Plot {
@@ -31,7 +32,7 @@
     private static let (width, height) = (860.0, 280.0)
     private static let margins = (left: 74.0, right: 36.0, top: 16.0, bottom: 34.0)
 
-    /// The diagram as an SVG element with its title and legend above it, in HTML.
+    /// The diagram as an SVG element with its title and legend above it, in HTML. Empty if the lines have no points.
     var html: String {
       let points = lines.flatMap(\.points)
       guard !points.isEmpty else { return "" }

@@ -240,14 +240,8 @@
 
     /// The load that the options describe.
     var plan: LoadPlan {
-      var plan: LoadPlan
-      if let inFlight {
-        plan = LoadPlan(.closed(inFlight: inFlight, duration))
-      } else if stages.isEmpty {
-        plan = LoadPlan(.open([RateStage(duration: duration, rate: rate ?? 100)], spacing))
-      } else {
-        plan = LoadPlan(.open(stages, spacing))
-      }
+      let stages = stages.isEmpty ? [RateStage(duration: duration, rate: rate ?? 100)] : stages
+      var plan = LoadPlan(inFlight.map { .closed(inFlight: $0, duration) } ?? .open(stages, spacing))
       (plan.warmUp, plan.requestsMax, plan.inFlightMax) = (warmUp, requestsMax, inFlightMax)
       return plan
     }

@@ -76,32 +76,32 @@
     let log: Log
   }
 
-  enum BenchRequests {
+  /// The requests of a test, as the options describe them.
+  struct BenchRequests {
     /// The fields of an archive that the engine or the connection determines.
     private static let ownFields: Set<String> = [
       "host", "content-length", "connection", "transfer-encoding", "accept-encoding", "keep-alive", "upgrade",
     ]
 
+    private let options: BenchOptions
+    private let base: EngineRequest
+    private let login: RunAuthentication
     /// The content of the files of requests, which may be standard input and are therefore read once.
-    struct Inputs {
-      fileprivate var templates: [RequestTemplate] = []
-      fileprivate let rows: [[String: String]]
+    private var templates: [RequestTemplate] = []
+    private let rows: [[String: String]]
 
-      init(_ options: BenchOptions) throws(CommandError) {
-        rows = try options.feedPath.map { path throws(CommandError) in try feed(path) } ?? []
-        if let path = options.requestsPath { templates += try lines(path) }
-        if let path = options.archivePath { templates += try archive(path) }
-      }
+    init(_ options: BenchOptions, _ base: EngineRequest, _ login: RunAuthentication) throws(CommandError) {
+      (self.options, self.base, self.login) = (options, base, login)
+      rows = try options.feedPath.map { path throws(CommandError) in try Self.feed(path) } ?? []
+      if let path = options.requestsPath { templates += try Self.lines(path) }
+      if let path = options.archivePath { templates += try Self.archive(path) }
     }
 
     /// Returns the scenarios of a test. The login is sent to the origin of the first request, and of a file only there.
-    static func scenarios(
-      _ inputs: Inputs, _ options: BenchOptions, _ base: EngineRequest, _ login: RunAuthentication, on engine: Engine
-    ) throws(CommandError) -> [Scenario] {
-      let (templates, rows) = (inputs.templates, inputs.rows)
+    func scenarios(on engine: Engine) throws(CommandError) -> [Scenario] {
       if templates.isEmpty {
-        let request = try prepared(base, login, options, engine)
-        return [scenario(request.method, 1, options, engine) { _ in request }]
+        let request = try prepared(base, login, engine)
+        return [scenario(request.method, 1, engine) { _ in request }]
       }
       // Requests with the same name are one scenario, whose requests are sent in turn.
       var groups: [(name: String, weight: Int, templates: [RequestTemplate])] = []
@@ -119,22 +119,18 @@
         guard group.weight >= 1 else { throw .benchUsage("the weight of \"\(group.name)\" must be at least 1") }
         // Each combination of a template and a row is prepared before the test, so that no request is invalid during it.
         var requests: [EngineRequest] = []
-        let opensWebSockets = options.streams == .webSocket
-        for request in try filled(group.templates, of: group.name, with: rows, base, opensWebSockets) {
+        for request in try filled(group.templates, of: group.name) {
           first = first ?? request.uri.origin
-          requests.append(try prepared(request, request.uri.origin == first ? login : nil, options, engine))
+          requests.append(try prepared(request, request.uri.origin == first ? login : nil, engine))
         }
-        scenarios.append(
-          scenario(group.name, group.weight, options, engine) { [requests] in requests[$0 % requests.count] })
+        scenarios.append(scenario(group.name, group.weight, engine) { [requests] in requests[$0 % requests.count] })
       }
       return scenarios
     }
 
     /// Returns the requests of templates, with each row if they have placeholders.
-    private static func filled(
-      _ templates: [RequestTemplate], of name: String, with rows: [[String: String]], _ base: EngineRequest,
-      _ opensWebSockets: Bool
-    ) throws(CommandError) -> [EngineRequest] {
+    private func filled(_ templates: [RequestTemplate], of name: String) throws(CommandError) -> [EngineRequest] {
+      let opensWebSockets = options.streams == .webSocket
       var requests: [EngineRequest] = []
       for template in templates {
         let placeholders = template.placeholders
@@ -152,9 +148,8 @@
       return requests
     }
 
-    private static func scenario(
-      _ name: String, _ weight: Int, _ options: BenchOptions, _ engine: Engine,
-      request: @escaping @Sendable (Int) -> EngineRequest
+    private func scenario(
+      _ name: String, _ weight: Int, _ engine: Engine, request: @escaping @Sendable (Int) -> EngineRequest
     ) -> Scenario {
       guard let format = options.streamFormat else {
         return Scenario(name, weight: weight, on: engine, request: request)
@@ -164,8 +159,8 @@
 
     /// Returns the request as it is sent: with its login, if any, and with the field that closes its connection afterward if each
     /// request needs a new one.
-    private static func prepared(
-      _ request: EngineRequest, _ login: RunAuthentication?, _ options: BenchOptions, _ engine: Engine
+    private func prepared(
+      _ request: EngineRequest, _ login: RunAuthentication?, _ engine: Engine
     ) throws(CommandError) -> EngineRequest {
       let proxy = engine.proxy(for: request)
       var prepared =

@@ -76,7 +76,7 @@
     private struct Setup {
       let title: String
       private let configuration: EngineConfiguration
-      private let makeScenarios: @Sendable (Engine) throws(CommandError) -> [Scenario]
+      private let requests: BenchRequests
       private var engine: Engine
       private var scenarios: [Scenario]
       private let watchedProcess: Int32?
@@ -119,12 +119,9 @@
         configuration.pool.openingsPerIterationMax = Self.openingsPerIterationMax
         self.configuration = configuration
         engine = try .started(configuration)
-        let (base, login) = (try EngineRequest(request, to: uri), try RunAuthentication(request, of: Upload()))
-        let inputs = try BenchRequests.Inputs(options)
-        makeScenarios = { engine throws(CommandError) in
-          try BenchRequests.scenarios(inputs, options, base, login, on: engine)
-        }
-        scenarios = try makeScenarios(engine)
+        let base = try EngineRequest(request, to: uri)
+        requests = try BenchRequests(options, base, RunAuthentication(request, of: Upload()))
+        scenarios = try requests.scenarios(on: engine)
         let isOfFile = options.requestsPath != nil || options.archivePath != nil
         prewarmed = isOfFile || options.opensConnections || options.streams != nil ? nil : base
       }
@@ -133,7 +130,7 @@
       mutating func renewEngine() async throws(CommandError) {
         await engine.shutdown(isGraceful: false)
         engine = try .started(configuration)
-        scenarios = try makeScenarios(engine)
+        scenarios = try requests.scenarios(on: engine)
       }
 
       /// Works for a Locust master until it sends `quit`.

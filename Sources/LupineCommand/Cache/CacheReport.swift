@@ -5,7 +5,6 @@ import LupineCache
 enum CacheReport {
   static let stored = "stored"
   static let personal = "not stored: the response is for this request's credentials or cookies"
-  private static let staleAfterError = "hit: stale, served because the server failed (stale-if-error)"
   static let unavailable = "miss: nothing usable is stored, and the request accepts nothing else (only-if-cached)"
 
   static let completed = "completed: the beginning is stored, and the server has sent the rest"
@@ -14,23 +13,13 @@ enum CacheReport {
 
   static func served(_ reason: CacheMachine.Served.Reason) -> String {
     switch reason {
-    case .hit(let reason): hit(reason)
-    case .validated(let reason): revalidated(reason)
-    case .originFailed: staleAfterError
+    case .hit(.fresh): "hit: the stored response is fresh"
+    case .hit(.policy): "hit: the request accepts any age"
+    case .hit(.maxStale): "hit: stale, as --max-stale or Cache-Control allows"
+    case .hit(.staleWhileRevalidate): "hit: stale, as stale-while-revalidate allows"
+    case .validated(let reason): "revalidated: \(text(reason)), and the server has confirmed the stored response"
+    case .originFailed: "hit: stale, served because the server failed (stale-if-error)"
     }
-  }
-
-  private static func hit(_ reason: CacheHit.Reason) -> String {
-    switch reason {
-    case .fresh: "hit: the stored response is fresh"
-    case .policy: "hit: the request accepts any age"
-    case .maxStale: "hit: stale, as --max-stale or Cache-Control allows"
-    case .staleWhileRevalidate: "hit: stale, as stale-while-revalidate allows"
-    }
-  }
-
-  private static func revalidated(_ reason: Forwarding.Reason) -> String {
-    "revalidated: \(text(reason)), and the server has confirmed the stored response"
   }
 
   static func miss(_ reason: Forwarding.Reason) -> String { "miss: \(text(reason))" }

@@ -211,24 +211,18 @@ final class CachedFetch: ResponseSink {
   }
 
   private func commit(isComplete: Bool) {
-    enum Outcome { case none, stored, failed(StoredResponse) }
-    let outcome = state.withLock { state -> Outcome in
+    let outcome = state.withLock { state -> (response: StoredResponse, isStored: Bool)? in
       let writer = state.writer.take()
-      guard let record = state.record, isComplete else { return .none }
+      guard let record = state.record, isComplete else { return nil }
       let response = record.response
-      guard let writer,
-        (try? record.finish(writer) { isSuperseded($0, by: response) }) != nil
-      else { return .failed(response) }
-      return .stored
+      guard let writer else { return (response, false) }
+      return (response, (try? record.finish(writer) { isSuperseded($0, by: response) }) != nil)
     }
-    switch outcome {
-    case .none: break
-    case .stored: report(CacheReport.stored)
-    case .failed(let response):
-      // An older response must not be served after this one. Parts of the same version aren't older.
-      cache.store.removeAll(for: cached.uri.cacheKey.text) {
-        isSuperseded($0, by: response) && !(response.isPartial && $0.isSameVersion(as: response))
-      }
+    guard let (response, isStored) = outcome else { return }
+    if isStored { return report(CacheReport.stored) }
+    // An older response must not be served after this one. Parts of the same version aren't older.
+    cache.store.removeAll(for: cached.uri.cacheKey.text) {
+      isSuperseded($0, by: response) && !(response.isPartial && $0.isSameVersion(as: response))
     }
   }
 

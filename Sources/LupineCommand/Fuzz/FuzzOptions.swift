@@ -40,11 +40,15 @@ struct FuzzOptions {
   var replayPath: String?
   var jsonPath: String?
   var junitPath: String?
-  /// The options that are also needed to send saved requests again, as the user wrote them.
+  /// The given options of `sendingNames`, with their values.
   var sending: [String] = []
-  /// The options that change the requests, as the user wrote them. The fuzzer prints them in the command line that repeats one
-  /// request.
+  /// The given options of `shapingNames`, with their values. The fuzzer prints them in the command line that repeats one request.
   var shaping: [String] = []
+
+  /// The options that are also needed to send saved requests again.
+  private static let sendingNames: [Name] = [.timeout, .against, .allowRemote, .insecure]
+  /// The options that change the requests.
+  private static let shapingNames: [Name] = [.request, .header, .data, .insecure]
 
   enum Name: String, CaseIterable {
     case seed, count, rate, only, print, timeout
@@ -95,7 +99,13 @@ struct FuzzOptions {
     guard let url = operands.first else { throw .fuzzUsage("a URL is missing") }
     guard operands.count == 1 else { throw .fuzzUsage("only one URL is allowed, not \(operands.count)") }
     var options = FuzzOptions(uri: try OptionParser.uri(url), url: url, seed: randomSeed)
-    for (name, value) in values { try options.apply(name, value) }
+    for (name, value) in values {
+      try options.apply(name, value)
+      let option = name.form.letter.map { "-\($0)" } ?? "--\(name.rawValue)"
+      let words = name.form.valueName == nil ? [option] : [option, value]
+      if Self.shapingNames.contains(name) { options.shaping += words }
+      if Self.sendingNames.contains(name) { options.sending += words }
+    }
     if options.printsOnly, options.only == nil { throw .fuzzUsage("--print requires --only NUMBER") }
     try options.checkModes()
     try options.checkHost(options.uri)
@@ -130,35 +140,20 @@ struct FuzzOptions {
     case .rate: rate = try Self.number(value, 1...Self.rateMax, name)
     case .only: only = try Self.number(value, 0...Self.countMax, name)
     case .print: printsOnly = true
-    case .timeout:
-      timeout = try OptionValue.seconds(value, of: .maxTime)
-      sending += ["--timeout", value]
+    case .timeout: timeout = try OptionValue.seconds(value, of: .maxTime)
     case .desync: probesDesync = true
-    case .against:
-      against = try OptionParser.uri(value)
-      sending += ["--against", value]
+    case .against: against = try OptionParser.uri(value)
     case .corpus: corpusPath = value
     case .save: savePath = value
     case .minimize: minimizingRequests = try Self.number(value, 0...RequestMinimizer.requestsMax, name)
     case .replay: replayPath = value
     case .json: jsonPath = value
     case .junit: junitPath = value
-    case .allowRemote:
-      isRemoteAllowed = true
-      sending.append("--allow-remote")
-    case .request:
-      method = value
-      shaping += ["-X", value]
-    case .header:
-      edits.append(try FieldEdit(value))
-      shaping += ["-H", value]
-    case .data:
-      body = Array(value.utf8)
-      shaping += ["-d", value]
-    case .insecure:
-      skipsVerification = true
-      shaping.append("-k")
-      sending.append("-k")
+    case .allowRemote: isRemoteAllowed = true
+    case .request: method = value
+    case .header: edits.append(try FieldEdit(value))
+    case .data: body = Array(value.utf8)
+    case .insecure: skipsVerification = true
     case .help: preconditionFailure("the parser handles this option")
     }
   }

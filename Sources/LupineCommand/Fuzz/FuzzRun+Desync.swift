@@ -24,7 +24,8 @@ extension FuzzRun {
       let finding = FuzzFinding(probe, number: index + 1, seed: options.seed, baseline, fault, reason)
       let words = options.shaping + options.sending.filter { $0 != "-k" } + [options.url]
       let command = "lupine fuzz --desync --seed \(options.seed) \(words.map(\.shellWord).joined(separator: " "))"
-      try await add(finding, probe.parts, awaiting: Self.counts(probe.parts, probe.expected), command: command)
+      let counts = DesyncProbe.awaitedCounts(probe.parts, probe.expected)
+      try await add(finding, probe.parts, awaiting: counts, command: command)
     }
     return try end("probes")
   }
@@ -44,12 +45,8 @@ extension FuzzRun {
   private func send(
     _ parts: [[UInt8]], _ expected: [DesyncProbe.Answer], _ terms: DesyncProbe.Terms, _ baseline: DesyncBaseline
   ) async -> FuzzVerdict {
-    let conversation = await hold(parts, awaiting: Self.counts(parts, expected))
+    let conversation = await hold(parts, awaiting: DesyncProbe.awaitedCounts(parts, expected))
     return terms.verdict(conversation, expected: expected, baseline)
-  }
-
-  private static func counts(_ parts: [[UInt8]], _ expected: [DesyncProbe.Answer]) -> [Int] {
-    DesyncProbe.awaitedCounts(parts: parts.count, responses: expected.count)
   }
 
   // MARK: Baseline
@@ -71,9 +68,8 @@ extension FuzzRun {
     let methods = ["GET", "LUPINE"]
     for (index, method) in methods.enumerated() {
       let marker = DesyncProbe.marker(options.seed, DesyncProbe.count + index)
-      var shape = marked(marker, method)
-      shape.set("Connection", "close")
-      guard let response = await hold([shape.bytes], awaiting: [1]).responses.first else { continue }
+      let request = marked(marker, method).closing.bytes
+      guard let response = await hold([request], awaiting: [1]).responses.first else { continue }
       if response.status != ownStatus, !Self.vagueStatuses.contains(response.status) {
         baseline.markedStatus = response.status
       }
@@ -109,7 +105,7 @@ extension FuzzRun {
     if case .fault(let fault, let reason) = verdict {
       var finding = saved ?? FuzzFinding(request, seed: options.seed, fault, reason)
       (finding.fault, finding.reason, finding.command) = (fault.rawValue, reason, replayCommand(path))
-      try report.addReplayed(finding)
+      try report.add(finding, isPrinted: true)
     }
     count(verdict)
     return try end(nil)

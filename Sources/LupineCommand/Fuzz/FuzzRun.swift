@@ -128,17 +128,11 @@ struct FuzzRun {
 
   /// Sends a request to both servers, and compares their framing.
   private func compare(_ request: MutatedRequest, with other: Origin) async -> FuzzVerdict {
-    let parts = [request.bytes + closingRequest]
+    // The request without mutations asks the servers to close the connection.
+    let parts = [request.bytes + mutator.good.closing.bytes]
     async let first = hold(parts, awaiting: [2], with: options.uri.origin)
     async let second = hold(parts, awaiting: [2], with: other)
     return Framing.compare(await first, await second)
-  }
-
-  /// The request without mutations, which asks the server to close the connection.
-  private var closingRequest: [UInt8] {
-    var shape = mutator.good
-    shape.set("Connection", "close")
-    return shape.bytes
   }
 
   func hold(_ parts: [[UInt8]], awaiting counts: [Int], with origin: Origin? = nil) async -> Conversation {

@@ -79,7 +79,9 @@ extension MutatedRequest {
   /// Returns whether the bytes are a complete request for a strict parser: a head that ends with an empty line, and a body that is
   /// as long as Content-Length states. Returns false if this is uncertain.
   static func isWhole(_ bytes: [UInt8]) -> Bool {
-    guard let headEnd = end(ofHead: bytes) else { return false }
+    // Servers skip empty lines before a request (RFC 9112 §2.2).
+    let request = bytes.drop { $0 == 13 || $0 == 10 }
+    guard let headEnd = request.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound else { return false }
     let head = String(decoding: bytes[..<headEnd], as: UTF8.self).lowercased()
     let body = bytes[headEnd...]
     if head.utf8.count != headEnd || head.contains("transfer-encoding") {
@@ -91,17 +93,5 @@ extension MutatedRequest {
       if length > body.count { return false }
     }
     return true
-  }
-
-  private static func end(ofHead bytes: [UInt8]) -> Int? {
-    // Servers skip empty lines before a request (RFC 9112 §2.2).
-    let start = bytes.firstIndex { $0 != 13 && $0 != 10 } ?? bytes.count
-    var rest = bytes[start...]
-    while let lineFeed = rest.firstIndex(of: 10) {
-      let next = lineFeed + 1
-      if next - start >= 4, bytes[next - 4..<next] == [13, 10, 13, 10] { return next }
-      rest = bytes[next...]
-    }
-    return nil
   }
 }

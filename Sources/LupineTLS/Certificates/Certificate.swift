@@ -58,18 +58,17 @@ final class Certificate: Sendable {
 
 /// Parses a certificate in DER, and returns its public key as SubjectPublicKeyInfo in DER. Returns nil if the bytes aren't exactly
 /// one certificate.
-package func publicKey(ofCertificate der: [UInt8]) -> [UInt8]? {
-  OpenSSL.setUp()
-  defer { ERR_clear_error() }
-  return Certificate(der: der)?.publicKey
-}
+package func publicKey(ofCertificate der: [UInt8]) -> [UInt8]? { reading(certificate: der) { $0.publicKey } }
 
 /// Parses a certificate in DER, and returns the distinguished name of its subject, as text in the form of RFC 2253. Returns nil if
 /// the bytes aren't exactly one certificate.
-package func subject(ofCertificate der: [UInt8]) -> String? {
+package func subject(ofCertificate der: [UInt8]) -> String? { reading(certificate: der) { $0.subject } }
+
+/// Parses a certificate in DER, and returns what `read` reads from it. Returns nil if the bytes aren't exactly one certificate.
+func reading<Value>(certificate der: [UInt8], _ read: (Certificate) -> Value?) -> Value? {
   OpenSSL.setUp()
   defer { ERR_clear_error() }
-  return Certificate(der: der)?.subject
+  return Certificate(der: der).flatMap(read)
 }
 
 extension Certificate: Hashable {

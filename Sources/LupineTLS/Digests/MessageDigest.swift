@@ -14,9 +14,7 @@ package enum MessageDigest: String, Sendable, Hashable, CaseIterable {
 
   /// Returns the hash of the bytes, or nil if OpenSSL's configuration forbids this hash function, such as MD5 in FIPS mode.
   package func hash(_ bytes: [UInt8]) -> [UInt8]? {
-    OpenSSL.setUp()
-    defer { ERR_clear_error() }
-    return filled { output, count in
+    filled { output, count in
       // SAFETY: OpenSSL reads `bytes.count` bytes and writes at most EVP_MAX_MD_SIZE, the size of the output.
       EVP_Q_digest(nil, rawValue, nil, bytes, bytes.count, output, &count)
     }
@@ -24,9 +22,7 @@ package enum MessageDigest: String, Sendable, Hashable, CaseIterable {
 
   /// Returns the HMAC of the bytes with `key` (RFC 2104), or nil if OpenSSL's configuration forbids this hash function.
   package func authenticationCode(of bytes: [UInt8], key: [UInt8]) -> [UInt8]? {
-    OpenSSL.setUp()
-    defer { ERR_clear_error() }
-    return filled { output, count in
+    filled { output, count in
       // SAFETY: OpenSSL reads the key and the bytes, and writes at most the size that it is given.
       let written = EVP_Q_mac(
         nil, "HMAC", nil, rawValue, nil, key, key.count, bytes, bytes.count, output, Int(EVP_MAX_MD_SIZE), &count)
@@ -35,6 +31,8 @@ package enum MessageDigest: String, Sendable, Hashable, CaseIterable {
   }
 
   private func filled(by compute: (UnsafeMutablePointer<UInt8>?, inout Int) -> Int32) -> [UInt8]? {
+    OpenSSL.setUp()
+    defer { ERR_clear_error() }
     var isComputed = false
     let output = [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, filled in
       // SAFETY: the functions initialize as many bytes as they report; after a failure none are used.
@@ -52,10 +50,7 @@ package enum MessageDigest: String, Sendable, Hashable, CaseIterable {
 /// The hash function is that of the certificate's signature, except that SHA-256 replaces MD5 and SHA-1. Returns nil if the bytes
 /// aren't exactly one certificate, or if its signature has no hash function (Ed25519), so that the binding is undefined.
 package func endPointBinding(ofCertificate der: [UInt8]) -> [UInt8]? {
-  OpenSSL.setUp()
-  defer { ERR_clear_error() }
-  guard let certificate = Certificate(der: der), let digest = certificate.signatureDigest else { return nil }
-  return digest.hash(der)
+  reading(certificate: der) { $0.signatureDigest?.hash(der) }
 }
 
 extension Certificate {

@@ -93,10 +93,7 @@ package struct TLSSession: ~Copyable {
 
   /// The negotiated parameters of the TLS session, or empty values before the handshake is complete.
   package var info: TLSInfo {
-    switch state {
-    case .established, .closed: TLSInfo(established: handle.ssl, stapledOCSP: attachment?.staple ?? .notAsked)
-    case .handshaking, .awaitingVerdict, .failed: .none
-    }
+    isPastHandshake ? TLSInfo(established: handle.ssl, stapledOCSP: attachment?.staple ?? .notAsked) : .none
   }
 
   /// The number of encrypted bytes in the session's output. `drainOutput` removes them, except while the verifier's verdict is

@@ -1,4 +1,4 @@
-// PrintableText: escapes the characters of foreign text that could control a terminal or falsify a log.
+// PrintableText: escapes the characters of foreign text that could control a terminal, falsify a log or be read as markup.
 
 extension String {
   /// The text as one line that can't control a terminal. Characters that could do so are escaped, as in `\u{1b}`. Tabs are kept.
@@ -7,6 +7,19 @@ extension String {
   /// The text with its line ends (LF and CRLF), but without other characters that could control a terminal. They are escaped as in
   /// `printable`.
   package var printableLines: String { escaped(keepingLines: true) }
+
+  /// The text with the characters escaped that have a meaning in XML and HTML.
+  package var xmlEscaped: String {
+    reduce(into: "") { text, character in
+      switch character {
+      case "&": text += "&amp;"
+      case "<": text += "&lt;"
+      case ">": text += "&gt;"
+      case "\"": text += "&quot;"
+      default: text.append(character)
+      }
+    }
+  }
 
   private func escaped(keepingLines: Bool) -> String {
     // Most texts need no escapes.

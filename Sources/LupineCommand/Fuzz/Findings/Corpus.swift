@@ -45,7 +45,7 @@ extension RequestShape {
   /// Divides the bytes of a request into its parts. Returns nil if the parts don't have the same bytes.
   init?(parsing bytes: [UInt8]) {
     let end = Array("\r\n\r\n".utf8)
-    guard let index = bytes.indices.first(where: { bytes[$0...].starts(with: end) }) else { return nil }
+    guard let index = bytes.firstRange(of: end)?.lowerBound else { return nil }
     let head = String(String.UnicodeScalarView(bytes[..<index].map { Unicode.Scalar($0) }))
     var rows = head.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { row in
       String(row.last == "\r" ? row.dropLast() : row)

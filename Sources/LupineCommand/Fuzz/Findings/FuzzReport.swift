@@ -20,15 +20,10 @@ struct FuzzReport {
 
   func write(_ line: String) throws(CommandError) { try text?.write(line + "\n") }
 
-  mutating func add(_ finding: FuzzFinding) throws(CommandError) {
+  /// Adds a finding. If `isPrinted` is true, the text was printed before.
+  mutating func add(_ finding: FuzzFinding, isPrinted: Bool = false) throws(CommandError) {
     findings.append(finding)
-    try text?.write(finding.text)
-    try json?.write(finding.jsonLine)
-  }
-
-  /// Adds the finding of a saved request, which was printed before.
-  mutating func addReplayed(_ finding: FuzzFinding) throws(CommandError) {
-    findings.append(finding)
+    if !isPrinted { try text?.write(finding.text) }
     try json?.write(finding.jsonLine)
   }
 
@@ -41,33 +36,21 @@ struct FuzzReport {
     try junit?.close()
   }
 
-  /// Returns the findings as failed test cases in JUnit's XML, and the run as a test case that passed if there are none.
+  /// Returns the findings as failed test cases in JUnit's XML, and the run as a test case that passed if there are none. The texts
+  /// are made printable, because XML permits no control characters.
   static func junit(_ findings: [FuzzFinding], _ totals: FuzzTotals) -> String {
     var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
     let count = max(1, findings.count)
     text += "<testsuite name=\"lupine fuzz\" tests=\"\(count)\" failures=\"\(findings.count)\">\n"
     for finding in findings {
       let name = "#\(finding.number) \(finding.mutations.joined(separator: ", "))"
-      text += "  <testcase classname=\"lupine.fuzz\" name=\"\(escaped(name))\">\n"
-      text += "    <failure type=\"\(finding.fault)\" message=\"\(escaped(finding.reason))\">"
-      text += "\(escaped(finding.command))</failure>\n  </testcase>\n"
+      text += "  <testcase classname=\"lupine.fuzz\" name=\"\(name.printable.xmlEscaped)\">\n"
+      text += "    <failure type=\"\(finding.fault)\" message=\"\(finding.reason.printable.xmlEscaped)\">"
+      text += "\(finding.command.printable.xmlEscaped)</failure>\n  </testcase>\n"
     }
     if findings.isEmpty {
       text += "  <testcase classname=\"lupine.fuzz\" name=\"\(totals.requests) requests with seed \(totals.seed)\"/>\n"
     }
     return text + "</testsuite>\n"
-  }
-
-  /// Escapes text for XML, which permits no control characters.
-  private static func escaped(_ text: String) -> String {
-    text.printable.reduce(into: "") { escaped, character in
-      switch character {
-      case "&": escaped += "&amp;"
-      case "<": escaped += "&lt;"
-      case ">": escaped += "&gt;"
-      case "\"": escaped += "&quot;"
-      default: escaped.append(character)
-      }
-    }
   }
 }

@@ -32,39 +32,42 @@ extension DesyncProbe {
       let marker = Self.marker(seed, probes.count)
       return (marker, marked(marker))
     }
-    func addBody(
-      _ name: String, _ fields: String, _ body: [UInt8], _ marker: String, method: String? = nil, isValid: Bool = false
-    ) {
+    func firstRequest(_ fields: String, _ body: [UInt8], method: String? = nil) -> [UInt8] {
       var request = first
       request.method = method ?? (good.method == "GET" ? "POST" : good.method)
       request.remove("Content-Length")
       request.addLine(fields)
       request.body = body
+      return request.bytes
+    }
+    func addBody(
+      _ name: String, method: String? = nil, isValid: Bool = false,
+      hiding: (_ hidden: [UInt8]) -> (fields: String, body: [UInt8])
+    ) {
+      let (marker, hidden) = next()
+      let (fields, body) = hiding(hidden.bytes)
       let terms = Terms(marker: marker, isValid: isValid, place: "the content of the first request")
-      probes.append(DesyncProbe(name: name, parts: [request.bytes, last], expected: [.any, .own], terms: terms))
+      let parts = [firstRequest(fields, body, method: method), last]
+      probes.append(DesyncProbe(name: name, parts: parts, expected: [.any, .own], terms: terms))
     }
 
     for coding in codings {
-      let (marker, hidden) = next()
-      let body = Array("0\r\n\r\n".utf8) + hidden.bytes
-      addBody("CL.TE: \(coding)", "Content-Length: \(body.count)\r\n\(coding)", body, marker)
+      addBody("CL.TE: \(coding)") { hidden in
+        let body = Array("0\r\n\r\n".utf8) + hidden
+        return ("Content-Length: \(body.count)\r\n\(coding)", body)
+      }
     }
     for coding in codings {
-      let (marker, hidden) = next()
-      let (size, body) = hidden.bytes.asChunk
-      addBody("TE.CL: \(coding)", "Content-Length: \(size)\r\n\(coding)", body, marker)
+      addBody("TE.CL: \(coding)") { hidden in
+        let (size, body) = hidden.asChunk
+        return ("Content-Length: \(size)\r\n\(coding)", body)
+      }
     }
     for method in ["POST", "GET", "OPTIONS"] {
-      let (marker, hidden) = next()
-      let body = hidden.bytes.asChunk.body
-      addBody("TE.0: \(method)", "Transfer-Encoding: chunked", body, marker, method: method, isValid: true)
+      addBody("TE.0: \(method)", method: method, isValid: true) { ("Transfer-Encoding: chunked", $0.asChunk.body) }
     }
     for method in ["POST", "GET", "OPTIONS"] {
-      let (marker, hidden) = next()
-      let body = hidden.bytes
-      addBody(
-        "CL.0: \(method) with content", "Content-Length: \(body.count)", body, marker, method: method,
-        isValid: true)
+      addBody("CL.0: \(method) with content", method: method, isValid: true) { ("Content-Length: \($0.count)", $0) }
     }
     for length in lengths {
       // The last request contains the marked one. A server that uses the length takes the bytes before it for a body.
@@ -73,21 +76,14 @@ extension DesyncProbe {
       (ending.lines, ending.body) = ([], [])
       ending.addLine("X-Lupine: ")
       let prefix = Array(ending.bytes.dropLast(4))
-      var request = first
-      request.method = good.method == "GET" ? "POST" : good.method
-      request.body = []
-      request.remove("Content-Length")
       let spelling = length(prefix.count)
-      request.addLine(spelling)
-      var closing = hidden
-      closing.set("Connection", "close")
       let terms = Terms(
         marker: marker, isValid: false, showsMarker: true,
         place: "a part of the second request, after an invalid length")
       probes.append(
         DesyncProbe(
-          name: "0.CL: \(spelling)", parts: [request.bytes + prefix + closing.bytes], expected: [.any, .own],
-          terms: terms))
+          name: "0.CL: \(spelling)", parts: [firstRequest(spelling, []) + prefix + hidden.closing.bytes],
+          expected: [.any, .own], terms: terms))
     }
     func addPair(_ name: String, _ expected: [Answer], _ pair: (RequestShape) -> [[UInt8]]) {
       let (marker, shape) = next()
@@ -96,11 +92,7 @@ extension DesyncProbe {
     }
     addPair("second request, at once", [.marked, .own]) { [$0.bytes + last] }
     addPair("second request, after the response", [.marked, .own]) { [$0.bytes, last] }
-    addPair("second request, at once, in the other order", [.own, .marked]) { shape in
-      var closing = shape
-      closing.set("Connection", "close")
-      return [first.bytes + closing.bytes]
-    }
+    addPair("second request, at once, in the other order", [.own, .marked]) { [first.bytes + $0.closing.bytes] }
     return probes
   }
 
@@ -117,6 +109,13 @@ extension RequestShape {
   var keepingAlive: RequestShape {
     var copy = self
     copy.remove("Connection")
+    return copy
+  }
+
+  /// The request with a Connection field that asks the server to close the connection.
+  var closing: RequestShape {
+    var copy = self
+    copy.set("Connection", "close")
     return copy
   }
 

@@ -35,8 +35,8 @@ struct DesyncProbe {
   }
 
   /// Returns the number of responses that must have arrived before the next part is sent, for each part.
-  static func awaitedCounts(parts: Int, responses: Int) -> [Int] {
-    (0..<parts).map { $0 == parts - 1 ? responses : $0 + 1 }
+  static func awaitedCounts(_ parts: [[UInt8]], _ expected: [Answer]) -> [Int] {
+    parts.indices.map { $0 == parts.count - 1 ? expected.count : $0 + 1 }
   }
 }
 

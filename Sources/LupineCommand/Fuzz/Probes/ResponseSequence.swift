@@ -14,11 +14,7 @@ struct ResponseSequence: ~Copyable {
     /// The head as received, and the first bytes of the body.
     var bytes: [UInt8]
 
-    func contains(_ marker: String) -> Bool {
-      let wanted = Array(marker.utf8)
-      guard wanted.count <= bytes.count, !wanted.isEmpty else { return false }
-      return (0...bytes.count - wanted.count).contains { bytes[$0] == wanted[0] && bytes[$0...].starts(with: wanted) }
-    }
+    func contains(_ marker: String) -> Bool { !marker.isEmpty && bytes.firstRange(of: Array(marker.utf8)) != nil }
   }
 
   /// The complete responses so far.
