@@ -23,22 +23,22 @@ struct JSONKeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func encode(_ value: String, forKey key: Key) throws { try begin(key).buffer.string(value) }
   func encode(_ value: Double, forKey key: Key) throws { try begin(key).write(value) }
   func encode(_ value: Float, forKey key: Key) throws { try begin(key).write(value) }
-  func encode(_ value: Int, forKey key: Key) throws { try integer(value, key) }
-  func encode(_ value: Int8, forKey key: Key) throws { try integer(Int(value), key) }
-  func encode(_ value: Int16, forKey key: Key) throws { try integer(Int(value), key) }
-  func encode(_ value: Int32, forKey key: Key) throws { try integer(Int(value), key) }
-  func encode(_ value: Int64, forKey key: Key) throws { try integer(Int(value), key) }
-  func encode(_ value: Int128, forKey key: Key) throws { try integer(value, key) }
-  func encode(_ value: UInt, forKey key: Key) throws { try integer(value, key) }
-  func encode(_ value: UInt8, forKey key: Key) throws { try integer(Int(value), key) }
-  func encode(_ value: UInt16, forKey key: Key) throws { try integer(Int(value), key) }
-  func encode(_ value: UInt32, forKey key: Key) throws { try integer(Int(value), key) }
-  func encode(_ value: UInt64, forKey key: Key) throws { try integer(UInt(value), key) }
-  func encode(_ value: UInt128, forKey key: Key) throws { try integer(value, key) }
+  func encode(_ value: Int, forKey key: Key) throws { try begin(key).buffer.integer(value) }
+  func encode(_ value: Int8, forKey key: Key) throws { try encode(Int(value), forKey: key) }
+  func encode(_ value: Int16, forKey key: Key) throws { try encode(Int(value), forKey: key) }
+  func encode(_ value: Int32, forKey key: Key) throws { try encode(Int(value), forKey: key) }
+  func encode(_ value: Int64, forKey key: Key) throws { try encode(Int(value), forKey: key) }
+  func encode(_ value: Int128, forKey key: Key) throws { try plain(String(value), key) }
+  func encode(_ value: UInt, forKey key: Key) throws { try begin(key).buffer.integer(value) }
+  func encode(_ value: UInt8, forKey key: Key) throws { try encode(Int(value), forKey: key) }
+  func encode(_ value: UInt16, forKey key: Key) throws { try encode(Int(value), forKey: key) }
+  func encode(_ value: UInt32, forKey key: Key) throws { try encode(Int(value), forKey: key) }
+  func encode(_ value: UInt64, forKey key: Key) throws { try encode(UInt(value), forKey: key) }
+  func encode(_ value: UInt128, forKey key: Key) throws { try plain(String(value), key) }
 
-  // Few types, and not inlined, because a program contains each copy.
+  // Not inlined, because a program contains each copy.
   @inline(never)
-  private func integer(_ value: some FixedWidthInteger, _ key: Key) throws { try begin(key).buffer.integer(value) }
+  private func plain(_ text: String, _ key: Key) throws { try begin(key).buffer.plain(text) }
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
     try begin(key)
