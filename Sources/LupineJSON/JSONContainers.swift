@@ -1,7 +1,7 @@
 // JSONContainers: keyed containers that are used again for the next object with the same type of keys, because creating one takes
-// longer than decoding several values: the runtime looks for the metadata of generic types, and allocates memory.
+// longer than decoding or encoding several values: the runtime looks for the metadata of generic types, and allocates memory.
 
-/// What a keyed container reads.
+/// What a keyed container reads or writes.
 class JSONContained {
   // The type of keys, and the container, while it may be used again. It refers to this object; `forgetContainer` ends the cycle.
   fileprivate final let keys: ObjectIdentifier
@@ -34,12 +34,17 @@ class JSONContained {
 struct JSONContainers<Object: JSONContained>: ~Copyable {
   // A type of keys has one place, and replaces another one there.
   private var places = InlineArray<8, Object?>(repeating: nil)
+  // The bits of the types of keys for which `isRepeated` was called.
+  private var seen: UInt64 = 0
   private var isClosed = false
 
   @inline(__always)
-  static func place(of keys: ObjectIdentifier) -> Int {
+  static func place(of keys: ObjectIdentifier) -> Int { Int(truncatingIfNeeded: hash(keys) & 7) }
+
+  @inline(__always)
+  private static func hash(_ keys: ObjectIdentifier) -> UInt {
     let address = UInt(bitPattern: keys)
-    return Int(truncatingIfNeeded: (address >> 4 ^ address >> 10) & 7)
+    return address >> 4 ^ address >> 10
   }
 
   @inline(__always)
@@ -50,6 +55,13 @@ struct JSONContainers<Object: JSONContained>: ~Copyable {
   func free(_ keys: ObjectIdentifier, at place: Int) -> Object? {
     guard let object = places[place], object.keys == keys, object.isFree else { return nil }
     return object
+  }
+
+  /// Whether this was called before with the type of keys. Wrong for few types, which have the bit of another one.
+  mutating func isRepeated(_ keys: ObjectIdentifier) -> Bool {
+    let bit: UInt64 = 1 << UInt64(Self.hash(keys) & 63)
+    defer { seen |= bit }
+    return seen & bit != 0
   }
 
   /// Remembers an object and its container, except after the end of the document.

@@ -1,20 +1,18 @@
 // JSONKeyedWriter: the keyed container of an object.
 
 struct JSONKeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
-  let encoder: JSONValueEncoder
-  // The number of the object in the output.
-  let serial: Int
-  let nested: JSONNestedPath?
+  // The only property, so that a container can be moved to another object.
+  let object: JSONWrittenObject
 
   @inline(__always)
-  private var output: JSONOutput { encoder.output }
+  private var output: JSONOutput { object.output }
 
-  var codingPath: [any CodingKey] { encoder.codingPath + nested.keys }
+  var codingPath: [any CodingKey] { object.codingPath }
 
   // Writes the key of the next value, and returns the output for the value.
   @inline(__always) @discardableResult
   private func begin(_ key: some CodingKey) throws -> JSONOutput {
-    try output.key(key, of: serial, encoder, nested)
+    try output.key(key, of: object)
     return output
   }
 
@@ -42,18 +40,17 @@ struct JSONKeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
     try begin(key)
-    try encoder.write(value, at: .key(key))
+    try object.encoder.write(value, at: .key(key))
   }
 
   func nestedContainer<NestedKey: CodingKey>(
     keyedBy type: NestedKey.Type, forKey key: Key
   ) -> KeyedEncodingContainer<NestedKey> {
-    let serial = container(.object, forKey: key)
-    return KeyedEncodingContainer(JSONKeyedWriter<NestedKey>(encoder: encoder, serial: serial, nested: path(to: key)))
+    object.encoder.keyedContainer(container(.object, forKey: key), path(to: key))
   }
 
   func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-    JSONListWriter(encoder: encoder, serial: container(.array, forKey: key), nested: path(to: key))
+    JSONListWriter(encoder: object.encoder, serial: container(.array, forKey: key), nested: path(to: key))
   }
 
   // Returns the number of a nested container, or one with which nothing can be written.
@@ -64,14 +61,14 @@ struct JSONKeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     return serial
   }
 
-  private func path(to key: Key) -> JSONNestedPath { JSONNestedPath(nested, .key(key)) }
+  private func path(to key: Key) -> JSONNestedPath { JSONNestedPath(object.nested, .key(key)) }
 
   func superEncoder() -> any Encoder { superEncoder(JSONKey.super) }
 
   func superEncoder(forKey key: Key) -> any Encoder { superEncoder(key) }
 
   private func superEncoder(_ key: some CodingKey) -> any Encoder {
-    guard (try? begin(key)) != nil else { return encoder.deadEncoder(at: .key(key)) }
-    return encoder.superEncoder(at: .key(key), in: serial)
+    guard (try? begin(key)) != nil else { return object.encoder.deadEncoder(at: .key(key)) }
+    return object.encoder.superEncoder(at: .key(key), in: object.serial)
   }
 }
