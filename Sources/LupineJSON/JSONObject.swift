@@ -54,10 +54,14 @@ extension JSONContainers where Object == JSONObject {
     return unsafeDowncast(object, to: JSONContainedObject<KeyedDecodingContainer<Key>>.self).keptContainer()
   }
 
+  // An object whose container is used again takes more time to create, so one is created only if a second object is likely.
   @inline(never)
   private mutating func newContainer<Key: CodingKey>(
     _ index: Int, _ path: JSONPath, _ element: Int, _ table: [String: Int]?, _ keys: ObjectIdentifier, at place: Int
   ) -> KeyedDecodingContainer<Key> {
+    guard element != JSONLocation.noElement || isRepeated(keys) else {
+      return KeyedDecodingContainer(JSONKeyedValues<Key>(object: JSONObject(index, path, element, table, keys)))
+    }
     let object = JSONContainedObject<KeyedDecodingContainer<Key>>(index, path, element, table, keys)
     let container = KeyedDecodingContainer(JSONKeyedValues<Key>(object: object))
     keep(object, container, at: place)
