@@ -129,7 +129,7 @@ tables: deps ## write the generated table of Errors.md from the errors in the co
 # The largest cycles between types, and why they exist. 12 files of LupineURLSession: as in Foundation, sessions create tasks, tasks and
 # delegates name their session, and a URLProtocol names its task. 5 of these files are URLSession and URLSessionTask; the others are
 # the other kinds of tasks, the delegates, and what asks a URLProtocol or a session's delegate. 12 of Lupine: as in Alamofire,
-# sessions, requests, interceptors and monitors name each other; 6 of these files are Request and its subclasses. 11 and 8 of
+# sessions, requests, interceptors and monitors name each other; 6 of these files are Request and its subclasses. 11 and 9 of
 # LupineJSON: as in Codable, a coder and its containers create each other. 7 of the engine's pool: its records contain parts of
 # PoolState. 7 of the cache: an exchange leads its session's other requests for the same URL. Lower the limit when the largest one
 # shrinks.

@@ -1,104 +1,80 @@
 // JSONContainers: keyed containers that are used again for the next object with the same type of keys, because creating one takes
-// longer than decoding several values: the runtime looks for the metadata of generic types, and allocates memory.
+// longer than decoding or encoding several values: the runtime looks for the metadata of generic types, and allocates memory.
 
-/// The object that a keyed container reads.
-class JSONObject {
-  final let reader: JSONReader
-  // These variables change only while nothing else refers to the container.
-  @exclusivity(unchecked) final private(set) var index: Int
-  @exclusivity(unchecked) final private(set) var path: JSONPath
-  @exclusivity(unchecked) final private var element: Int
-  /// The indexes of the object's values by converted key, if its keys are compared as strings and one was asked for.
-  @exclusivity(unchecked) final var table: [String: Int]?
-  // The type of keys, and the `KeyedDecodingContainer`, while it may be used again. It refers to this object; `forgetContainer`
-  // ends the cycle.
+/// What a keyed container reads or writes.
+class JSONContained {
+  // The type of keys, and the container, while it may be used again. It refers to this object; `forgetContainer` ends the cycle.
   fileprivate final let keys: ObjectIdentifier
-  @exclusivity(unchecked) fileprivate final var container: AnyObject?
+  @exclusivity(unchecked) private final var container: AnyObject?
 
-  fileprivate init(
-    _ index: Int, _ path: JSONPath, _ element: Int, _ table: [String: Int]?, _ keys: ObjectIdentifier
-  ) {
-    reader = path.decoder.reader
-    self.index = index
-    self.path = path
-    self.element = element
-    self.table = table
-    self.keys = keys
+  init(_ keys: ObjectIdentifier) { self.keys = keys }
+
+  /// Whether nothing else refers to the container, so that it can be used for another object.
+  @inline(__always)
+  final var isFree: Bool { isKnownUniquelyReferenced(&container) }
+
+  fileprivate final func keep<Container>(_ container: Container) {
+    // SAFETY: a container of the standard library is a reference to an object, because it has the size of one and refers to a value
+    // of any size.
+    guard MemoryLayout<Container>.size == MemoryLayout<AnyObject>.size else { return }
+    self.container = unsafeBitCast(container, to: AnyObject.self)
   }
 
-  final var location: JSONLocation { JSONLocation(path: path, element: element) }
-
-  /// Moves the container to another object, if nothing else refers to it.
+  /// Returns the container, which is kept and has this type.
   @inline(__always)
-  fileprivate final func moveContainer(
-    to index: Int, _ path: JSONPath, _ element: Int, _ table: [String: Int]?
-  ) -> Bool {
-    guard isKnownUniquelyReferenced(&container) else { return false }
-    self.index = index
-    if self.path !== path { self.path = path }
-    self.element = element
-    if self.table != nil || table != nil { self.table = table }
-    return true
+  final func kept<Container>() -> Container {
+    // SAFETY: `keep` has converted the container.
+    unsafeBitCast(container, to: Container.self)
   }
 
   fileprivate final func forgetContainer() { container = nil }
 }
 
-/// An object with a container of the type `Container`.
-private final class JSONContainedObject<Container>: JSONObject {
-  func keep(_ container: Container) {
-    // SAFETY: a `KeyedDecodingContainer` is a reference to an object, because it has the size of one and refers to a value of any
-    // size.
-    guard MemoryLayout<Container>.size == MemoryLayout<AnyObject>.size else { return }
-    self.container = unsafeBitCast(container, to: AnyObject.self)
-  }
-
-  /// Returns the container, which is kept.
-  // Not inlined, because it finds the container's metadata in the object, and its callers would look for it.
-  @inline(never)
-  func keptContainer() -> Container {
-    // SAFETY: `keep` has converted the container.
-    unsafeBitCast(container, to: Container.self)
-  }
-}
-
 /// A document's latest containers.
-struct JSONContainers {
+struct JSONContainers<Object: JSONContained>: ~Copyable {
   // A type of keys has one place, and replaces another one there.
-  private var places = InlineArray<8, JSONObject?>(repeating: nil)
+  private var places = InlineArray<8, Object?>(repeating: nil)
+  // The bits of the types of keys for which `isRepeated` was called.
+  private var seen: UInt64 = 0
   private var isClosed = false
 
-  /// Returns a container for the object at `index`, with the table of its keys if there is one.
   @inline(__always)
-  mutating func container<Key: CodingKey>(
-    of index: Int, path: JSONPath, element: Int = JSONLocation.noElement, table: [String: Int]?
-  ) -> KeyedDecodingContainer<Key> {
-    let keys = ObjectIdentifier(Key.self)
+  static func place(of keys: ObjectIdentifier) -> Int { Int(truncatingIfNeeded: hash(keys) & 7) }
+
+  @inline(__always)
+  private static func hash(_ keys: ObjectIdentifier) -> UInt {
     let address = UInt(bitPattern: keys)
-    let place = Int(truncatingIfNeeded: (address >> 4 ^ address >> 10) & 7)
-    guard let object = places[place], object.keys == keys, object.moveContainer(to: index, path, element, table)
-    else {
-      return newContainer(index, path, element, table, keys, at: place)
-    }
-    // SAFETY: an object with these keys has a container of this type.
-    return unsafeDowncast(object, to: JSONContainedObject<KeyedDecodingContainer<Key>>.self).keptContainer()
+    return address >> 4 ^ address >> 10
   }
 
-  @inline(never)
-  private mutating func newContainer<Key: CodingKey>(
-    _ index: Int, _ path: JSONPath, _ element: Int, _ table: [String: Int]?, _ keys: ObjectIdentifier, at place: Int
-  ) -> KeyedDecodingContainer<Key> {
-    let object = JSONContainedObject<KeyedDecodingContainer<Key>>(index, path, element, table, keys)
-    let container = KeyedDecodingContainer(JSONKeyedValues<Key>(object: object))
-    guard !isClosed else { return container }
+  @inline(__always)
+  subscript(place: Int) -> Object? { places[place] }
+
+  /// Returns the object at a place if its container has this type of keys, and can be used for another object.
+  @inline(__always)
+  func free(_ keys: ObjectIdentifier, at place: Int) -> Object? {
+    guard let object = places[place], object.keys == keys, object.isFree else { return nil }
+    return object
+  }
+
+  /// Whether this was called before with the type of keys. Wrong for few types, which have the bit of another one.
+  mutating func isRepeated(_ keys: ObjectIdentifier) -> Bool {
+    let bit: UInt64 = 1 << UInt64(Self.hash(keys) & 63)
+    defer { seen |= bit }
+    return seen & bit != 0
+  }
+
+  /// Remembers an object and its container, except after the end of the document.
+  mutating func keep<Container>(_ object: Object, _ container: Container, at place: Int) {
+    guard !isClosed else { return }
     object.keep(container)
     places[place]?.forgetContainer()
     places[place] = object
-    return container
   }
 
   /// Forgets the containers, and remembers no more of them.
   mutating func close() {
+    guard !isClosed else { return }
     for place in places.indices {
       places[place]?.forgetContainer()
       places[place] = nil

@@ -58,7 +58,7 @@ final class JSONDocument {
 
   // Used by JSONValueDecoder and JSONReader+Keys.swift, whose methods don't call other code meanwhile.
   var indexes: [JSONKeyIndex] = []
-  @exclusivity(unchecked) var containers = JSONContainers()
+  @exclusivity(unchecked) var containers = JSONContainers<JSONObject>()
   @exclusivity(unchecked) var conversions = KeyConversions()
   @exclusivity(unchecked) var scratch = JSONScratch()
   @exclusivity(unchecked) var secondScratch = JSONScratch()

@@ -88,6 +88,10 @@ import Testing
   func heuristicStatusCodes() {
     let allowed = (100..<600).filter(FreshnessLifetime.allowsHeuristic)
     #expect(allowed == [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501])
+    let lines = ["Last-Modified: \(date(-1000))", "Date: \(date())"]
+    let estimated = (200..<600).filter { (try? stored(lines, status: $0))?.lifetime == .heuristic(100) }
+    // A 206 without Content-Range isn't stored.
+    #expect(estimated == allowed.filter { $0 != 206 })
   }
 
   /// A response's fields, the duration of its exchange, and its expected age 5 seconds after it was received.

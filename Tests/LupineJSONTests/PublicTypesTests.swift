@@ -103,6 +103,68 @@ import Testing
     #expect(try encoder.encode([1]) == Array("[\n  1\n]".utf8))
   }
 
+  /// Writes to its container after values have used containers with the same type of keys.
+  private struct Node: Encodable {
+    struct Failure: Error {}
+
+    var name: String
+    var nodes: [Node] = []
+    var fails = false
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: AnyKey.self)
+      try container.encode(nodes, forKey: AnyKey(stringValue: "nodes"))
+      var nested = container.nestedContainer(keyedBy: AnyKey.self, forKey: AnyKey(stringValue: "nested"))
+      try nested.encode(1, forKey: AnyKey(stringValue: "a"))
+      try Name(name: name).encode(to: container.superEncoder())
+      if fails { throw Failure() }
+      try container.encode(Name(name: name), forKey: AnyKey(stringValue: "name"))
+      try container.encode(true, forKey: AnyKey(stringValue: "end"))
+    }
+
+    struct Name: Encodable {
+      var name: String
+
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: AnyKey.self)
+        try container.encode(name, forKey: AnyKey(stringValue: "is"))
+      }
+    }
+  }
+
+  @Test("a type may use its container after other values have used containers with the same type of keys")
+  func containersInUse() throws {
+    func text(_ name: String, _ nodes: String = "") -> String {
+      #"{"nodes":[\#(nodes)],"nested":{"a":1},"super":{"is":"\#(name)"},"name":{"is":"\#(name)"},"end":true}"#
+    }
+    let inner = [Node(name: "b"), Node(name: "c", nodes: [Node(name: "d")])]
+    let nodes = [Node(name: "a", nodes: inner), Node(name: "e")]
+    let expected = "[\(text("a", "\(text("b")),\(text("c", text("d")))")),\(text("e"))]"
+    var encoder = LupineJSONEncoder()
+    #expect(String(decoding: try encoder.encode(nodes), as: UTF8.self) == expected)
+    encoder.keyEncodingStrategy = .custom { AnyKey(stringValue: $0.map(\.stringValue).joined(separator: "/")) }
+    let paths = String(decoding: try encoder.encode(nodes), as: UTF8.self)
+    #expect(paths.contains(#""Index 0\/nodes\/Index 1\/nodes\/Index 0\/name\/is":"d"}"#))
+    #expect(paths.hasSuffix(#""Index 1\/name":{"Index 1\/name\/is":"e"},"Index 1\/end":true}]"#))
+  }
+
+  @Test("an encoder keeps nothing after a document, also if a type throws an error")
+  func nothingKept() throws {
+    final class Token: Sendable {}
+    let key = try #require(CodingUserInfoKey(rawValue: "token"))
+    weak var token: Token?
+    do {
+      let strong = Token()
+      token = strong
+      var encoder = LupineJSONEncoder()
+      encoder.userInfo[key] = strong
+      _ = try encoder.encode([Node(name: "a"), Node(name: "b", nodes: [Node(name: "c")])])
+      #expect(throws: Node.Failure.self) { try encoder.encode([Node(name: "a"), Node(name: "b", fails: true)]) }
+      #expect(throws: Node.Failure.self) { try encoder.encode(Node(name: "a", nodes: [Node(name: "b", fails: true)])) }
+    }
+    #expect(token == nil)
+  }
+
   @Test("a value that can't be written in order is an EncodingError")
   func encodingErrors() {
     struct Nothing: Encodable { func encode(to encoder: any Encoder) {} }

@@ -285,11 +285,10 @@ extension String {
   @inline(__always)
   func withJSONBytes<Result>(_ body: (JSONBytes) -> Result) -> Result {
     // SAFETY: the pointer is used only while the closure runs. An empty string has no address.
-    func call(_ buffer: UnsafeBufferPointer<UInt8>) -> Result {
+    utf8.span.withUnsafeBufferPointer { buffer in
       guard let start = buffer.baseAddress else { return JSONBytes.withEmpty(body) }
       return body(JSONBytes(start: start, count: buffer.count))
     }
-    return utf8.withContiguousStorageIfAvailable(call) ?? Array(utf8).withUnsafeBufferPointer(call)
   }
 }
 

@@ -1,20 +1,18 @@
 // JSONKeyedWriter: the keyed container of an object.
 
 struct JSONKeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
-  let encoder: JSONValueEncoder
-  // The number of the object in the output.
-  let serial: Int
-  let nested: JSONNestedPath?
+  // The only property, so that a container can be moved to another object.
+  let object: JSONWrittenObject
 
   @inline(__always)
-  private var output: JSONOutput { encoder.output }
+  private var output: JSONOutput { object.output }
 
-  var codingPath: [any CodingKey] { encoder.codingPath + nested.keys }
+  var codingPath: [any CodingKey] { object.codingPath }
 
   // Writes the key of the next value, and returns the output for the value.
   @inline(__always) @discardableResult
   private func begin(_ key: some CodingKey) throws -> JSONOutput {
-    try output.key(key, of: serial, encoder, nested)
+    try output.key(key, of: object)
     return output
   }
 
@@ -23,37 +21,36 @@ struct JSONKeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func encode(_ value: String, forKey key: Key) throws { try begin(key).buffer.string(value) }
   func encode(_ value: Double, forKey key: Key) throws { try begin(key).write(value) }
   func encode(_ value: Float, forKey key: Key) throws { try begin(key).write(value) }
-  func encode(_ value: Int, forKey key: Key) throws { try integer(value, key) }
-  func encode(_ value: Int8, forKey key: Key) throws { try integer(Int(value), key) }
-  func encode(_ value: Int16, forKey key: Key) throws { try integer(Int(value), key) }
-  func encode(_ value: Int32, forKey key: Key) throws { try integer(Int(value), key) }
-  func encode(_ value: Int64, forKey key: Key) throws { try integer(Int(value), key) }
-  func encode(_ value: Int128, forKey key: Key) throws { try integer(value, key) }
-  func encode(_ value: UInt, forKey key: Key) throws { try integer(value, key) }
-  func encode(_ value: UInt8, forKey key: Key) throws { try integer(Int(value), key) }
-  func encode(_ value: UInt16, forKey key: Key) throws { try integer(Int(value), key) }
-  func encode(_ value: UInt32, forKey key: Key) throws { try integer(Int(value), key) }
-  func encode(_ value: UInt64, forKey key: Key) throws { try integer(UInt(value), key) }
-  func encode(_ value: UInt128, forKey key: Key) throws { try integer(value, key) }
+  func encode(_ value: Int, forKey key: Key) throws { try begin(key).buffer.integer(value) }
+  func encode(_ value: Int8, forKey key: Key) throws { try encode(Int(value), forKey: key) }
+  func encode(_ value: Int16, forKey key: Key) throws { try encode(Int(value), forKey: key) }
+  func encode(_ value: Int32, forKey key: Key) throws { try encode(Int(value), forKey: key) }
+  func encode(_ value: Int64, forKey key: Key) throws { try encode(Int(value), forKey: key) }
+  func encode(_ value: Int128, forKey key: Key) throws { try plain(String(value), key) }
+  func encode(_ value: UInt, forKey key: Key) throws { try begin(key).buffer.integer(value) }
+  func encode(_ value: UInt8, forKey key: Key) throws { try encode(Int(value), forKey: key) }
+  func encode(_ value: UInt16, forKey key: Key) throws { try encode(Int(value), forKey: key) }
+  func encode(_ value: UInt32, forKey key: Key) throws { try encode(Int(value), forKey: key) }
+  func encode(_ value: UInt64, forKey key: Key) throws { try encode(UInt(value), forKey: key) }
+  func encode(_ value: UInt128, forKey key: Key) throws { try plain(String(value), key) }
 
-  // Few types, and not inlined, because a program contains each copy.
+  // Not inlined, because a program contains each copy.
   @inline(never)
-  private func integer(_ value: some FixedWidthInteger, _ key: Key) throws { try begin(key).buffer.integer(value) }
+  private func plain(_ text: String, _ key: Key) throws { try begin(key).buffer.plain(text) }
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
     try begin(key)
-    try encoder.write(value, at: .key(key))
+    try object.encoder.write(value, at: .key(key))
   }
 
   func nestedContainer<NestedKey: CodingKey>(
     keyedBy type: NestedKey.Type, forKey key: Key
   ) -> KeyedEncodingContainer<NestedKey> {
-    let serial = container(.object, forKey: key)
-    return KeyedEncodingContainer(JSONKeyedWriter<NestedKey>(encoder: encoder, serial: serial, nested: path(to: key)))
+    object.encoder.keyedContainer(container(.object, forKey: key), path(to: key))
   }
 
   func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-    JSONListWriter(encoder: encoder, serial: container(.array, forKey: key), nested: path(to: key))
+    JSONListWriter(encoder: object.encoder, serial: container(.array, forKey: key), nested: path(to: key))
   }
 
   // Returns the number of a nested container, or one with which nothing can be written.
@@ -64,14 +61,14 @@ struct JSONKeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     return serial
   }
 
-  private func path(to key: Key) -> JSONNestedPath { JSONNestedPath(nested, .key(key)) }
+  private func path(to key: Key) -> JSONNestedPath { JSONNestedPath(object.nested, .key(key)) }
 
   func superEncoder() -> any Encoder { superEncoder(JSONKey.super) }
 
   func superEncoder(forKey key: Key) -> any Encoder { superEncoder(key) }
 
   private func superEncoder(_ key: some CodingKey) -> any Encoder {
-    guard (try? begin(key)) != nil else { return encoder.deadEncoder(at: .key(key)) }
-    return encoder.superEncoder(at: .key(key), in: serial)
+    guard (try? begin(key)) != nil else { return object.encoder.deadEncoder(at: .key(key)) }
+    return object.encoder.superEncoder(at: .key(key), in: object.serial)
   }
 }

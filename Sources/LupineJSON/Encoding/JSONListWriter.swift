@@ -50,7 +50,7 @@ struct JSONListWriter: UnkeyedEncodingContainer {
     keyedBy type: NestedKey.Type
   ) -> KeyedEncodingContainer<NestedKey> {
     let (serial, path) = container(.object)
-    return KeyedEncodingContainer(JSONKeyedWriter<NestedKey>(encoder: encoder, serial: serial, nested: path))
+    return encoder.keyedContainer(serial, path)
   }
 
   func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {

@@ -11,29 +11,25 @@ extension JSONOutput {
   /// The largest number of keys that a new key is compared with. Beyond, a hash takes less time.
   private static let keysComparedMax = 32
 
-  /// Writes a key into the object with the number, so that its value is the next to be written. The encoder and the nested keys are
-  /// for the path.
+  /// Writes a key into the object, so that its value is the next to be written.
   @inline(__always)
-  func key(
-    _ key: some CodingKey, of serial: Int, _ encoder: JSONValueEncoder, _ nested: JSONNestedPath?
-  ) throws {
-    try resume(serial)
+  func key(_ key: some CodingKey, of object: JSONWrittenObject) throws {
+    try resume(object.serial)
     if convertsKeys {
-      try write(converted: key, encoder, nested)
+      try write(converted: key, object)
     } else {
       key.stringValue.withJSONBytes { _ = write($0) }
     }
   }
 
   @inline(never)
-  private func write(converted key: some CodingKey, _ encoder: JSONValueEncoder, _ nested: JSONNestedPath?) throws {
+  private func write(converted key: some CodingKey, _ object: JSONWrittenObject) throws {
     switch state.pointee.options.keys {
     case .none: key.stringValue.withJSONBytes { _ = write($0) }
     case .custom(let convert):
       // The closure may call anything, and this object may be changed meanwhile.
-      let serial = top.pointee.serial
-      let converted = convert(encoder.codingPath + nested.keys + [key]).stringValue
-      try resume(serial)
+      let converted = convert(object.codingPath + [key]).stringValue
+      try resume(object.serial)
       converted.withJSONBytes { _ = write($0) }
     case .snakeCase:
       let isConverted = key.stringValue.withJSONBytes { name -> Bool in

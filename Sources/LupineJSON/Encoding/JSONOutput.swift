@@ -64,6 +64,7 @@ struct JSONOutput {
     var serials = 0
     var isUnusable = false
     var spares: [JSONValueEncoder] = []
+    var containers = JSONContainers<JSONWrittenObject>()
     var userInfo: [CodingUserInfoKey: Any]?
 
     init(_ options: JSONEncodingOptions) {
@@ -318,6 +319,12 @@ struct JSONOutput {
     } else if let index = index(of: outer) {
       values.pointer(at: index).pointee.superEncoders -= 1
     }
+  }
+
+  /// Forgets the encoders and containers, which refer to the memory of the output.
+  func forgetSpares() {
+    state.pointee.spares = []
+    state.pointee.containers.close()
   }
 
   // MARK: Numbers

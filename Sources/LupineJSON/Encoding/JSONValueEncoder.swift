@@ -52,6 +52,8 @@ final class JSONValueEncoder: Encoder {
   @exclusivity(unchecked) var serial = 0
   // For an encoder from `superEncoder`, the number of the object or array to which it adds its value. Otherwise 0.
   @exclusivity(unchecked) private var outer = 0
+  // The bits of the places in the output's containers that may refer to this encoder.
+  @exclusivity(unchecked) private var places: UInt8 = 0
 
   init(_ memory: JSONOutputMemory, owner: JSONValueEncoder?, at place: JSONPlace) {
     output = memory.output
@@ -79,11 +81,31 @@ final class JSONValueEncoder: Encoder {
   }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    KeyedEncodingContainer(JSONKeyedWriter<Key>(encoder: self, serial: container(.object), nested: nil))
+    keyedContainer(container(.object), nil)
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer {
     JSONListWriter(encoder: self, serial: container(.array), nested: nil)
+  }
+
+  /// Returns a container for the object with the number.
+  @inline(__always)
+  func keyedContainer<Key: CodingKey>(_ serial: Int, _ nested: JSONNestedPath?) -> KeyedEncodingContainer<Key> {
+    // The release of an encoder for a superclass ends its value, so a container that is kept must not refer to it.
+    guard outer == 0 else {
+      return KeyedEncodingContainer(JSONKeyedWriter<Key>(object: JSONWrittenObject(self, serial, nested, Key.self)))
+    }
+    return output.state.pointee.containers.container(of: self, serial, nested, &places)
+  }
+
+  /// Whether the value is an element of an array.
+  var isElement: Bool { if case .index = place { true } else { false } }
+
+  // Ends the references to this encoder from kept containers that are no longer in use.
+  @inline(__always)
+  private func releaseContainers() {
+    output.state.pointee.containers.release(self, places)
+    places = 0
   }
 
   func singleValueContainer() -> any SingleValueEncodingContainer { self }
@@ -154,6 +176,7 @@ final class JSONValueEncoder: Encoder {
       throw error
     }
     output.end(index)
+    encoder.releaseContainers()
     guard isKnownUniquelyReferenced(&encoder) else { return }
     encoder.owner = nil
     encoder.place = .same

@@ -43,8 +43,8 @@ package enum JSONWriting {
   ) throws -> Result? {
     var memory = JSONOutputMemory(options)
     let output = memory.output
-    // The spare encoders refer to the memory, and the output doesn't count as a reference to it.
-    defer { withExtendedLifetime(memory) { output.state.pointee.spares = [] } }
+    // The output doesn't count as a reference to the memory.
+    defer { withExtendedLifetime(memory) { output.forgetSpares() } }
     do {
       let encoder = JSONValueEncoder(memory, owner: nil, at: .same)
       encoder.serial = output.push(.value)
@@ -52,7 +52,7 @@ package enum JSONWriting {
       try encoder.encodeHere(value)
       guard output.finishRoot() else { return nil }
     }
-    output.state.pointee.spares = []
+    output.forgetSpares()
     // An encoder that is kept could need Foundation's later.
     guard isKnownUniquelyReferenced(&memory) else { return nil }
     return output.withBytes(use)

@@ -426,5 +426,5 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   }
 
   /// The maximum size, in bytes, of a response body that the exchange stores.
-  var storedBytesMax: Int { min(stores.responseBytesMax, isStreamed ? SessionCache.streamedBytesMax : .max) }
+  var storedBytesMax: Int { cache.storedBytesMax(isStreamed: isStreamed) }
 }

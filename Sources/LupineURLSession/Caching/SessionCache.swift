@@ -52,6 +52,12 @@ final class SessionCache: Sendable {
     anonymousUser = Self.user(name, [nil, nil, nil], [])
   }
 
+  /// The maximum size, in bytes, of a response body that the session stores. `isStreamed` is true for a body that the task's user
+  /// reads piece by piece.
+  func storedBytesMax(isStreamed: Bool) -> Int {
+    min(stores.responseBytesMax, isStreamed ? Self.streamedBytesMax : .max)
+  }
+
   // MARK: Sharing
 
   /// From now on, shares no responses with other users of the cache. Called when the session's delegate has decided about the trust

@@ -298,7 +298,7 @@ final class TaskCache: Sendable {
   }
 
   /// The maximum size, in bytes, of a response body that this object collects.
-  private var storedBytesMax: Int { min(stores.responseBytesMax, isStreamed ? SessionCache.streamedBytesMax : .max) }
+  private var storedBytesMax: Int { session.storedBytesMax(isStreamed: isStreamed) }
 
   /// Collects a piece of a body that will be stored. Called on the loop's thread.
   func receive(body bytes: borrowing Span<UInt8>) {

@@ -295,23 +295,26 @@ import Testing
     "a server's request for a client certificate causes a challenge, and doesn't make the cache serve a stale response")
   func stale() async throws {
     let authority = try ThrowawayAuthority()
-    let server = try ServerIdentity(
-      try authority.issue(names: ["localhost"], addresses: ["127.0.0.1"]), authorityPEM: authority.certificatePEM,
-      clientAuthorityPEM: authority.certificatePEM, requiresClientCertificate: false)
-    let requests = Atomic(0)
-    try await withServer(tls: server) { _ in
-      let number = requests.add(1, ordering: .relaxed).newValue
-      let fields: Fields = ["Cache-Control": "max-age=0, stale-if-error=1000"]
-      return Reply(fields: fields, .bytes(Array("\(number)".utf8)))
-    } _: { origin in
-      let url = try #require(URL(string: origin.url))
-      let cache = URLCache(inMemory: 1_000_000)
-      for number in 1...2 {
-        let delegate = SessionAnswers { _ in (.performDefaultHandling, nil) }
-        let session = session(delegate, authority: authority.certificatePEM, cache: cache)
-        #expect(try await session.data(from: url).0 == Data("\(number)".utf8))
-        #expect(delegate.count == 1)
+    let certificate = try authority.issue(names: ["localhost"], addresses: ["127.0.0.1"])
+    let delegate = SessionAnswers { _ in (.performDefaultHandling, nil) }
+    let session = session(delegate, authority: authority.certificatePEM, cache: URLCache(inMemory: 1_000_000))
+    // Two servers with one port. Only the second one requests a certificate.
+    var port: UInt16 = 0
+    for number in 0...1 {
+      let server = try ServerIdentity(
+        certificate, authorityPEM: authority.certificatePEM,
+        clientAuthorityPEM: number == 0 ? nil : authority.certificatePEM, requiresClientCertificate: false)
+      let origin = try OriginServer(tls: server, port: port) { peer in
+        try peer.serve { _ in
+          let fields: Fields = ["Cache-Control": "max-age=0, stale-if-error=1000"]
+          return Reply(fields: fields, .bytes(Array("\(number)".utf8)))
+        }
       }
+      defer { origin.stop() }
+      port = origin.port
+      let url = try #require(URL(string: origin.url))
+      #expect(try await session.data(from: url).0 == Data("\(number)".utf8))
+      #expect(delegate.count == number)
     }
   }
 
