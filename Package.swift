@@ -86,7 +86,8 @@ let package = Package(
     // The leaves, which don't import each other.
     .target(name: "LupineRandom", swiftSettings: strict),
     .target(name: "LupineWire", swiftSettings: strict),
-    .target(name: "LupineJSON", swiftSettings: strict),
+    // Links the C library's mathematical functions, which the optimizer calls to round: without Foundation and Glibc, nothing else does.
+    .target(name: "LupineJSON", swiftSettings: strict, linkerSettings: [.linkedLibrary("m")]),
     .target(name: "LupineCoding", dependencies: ["CLupineZlib", "CLupineBrotli", zstd], swiftSettings: strict),
     .target(name: "LupineTLS", dependencies: ["CLupineOpenSSL", "LupineLibc"], swiftSettings: strict),
     .target(name: "LupineReactor", dependencies: ["CLupineLinux", "LupineLibc"], swiftSettings: strict),

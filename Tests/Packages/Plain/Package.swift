@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// Plain: a library that uses Lupine without traits.
+// Plain: a library that uses Lupine without traits, and a program that uses LupineJSON without other libraries.
 
 import PackageDescription
 
@@ -14,6 +14,11 @@ let package = Package(
       name: "Plain",
       dependencies: [
         .product(name: "LupineEngine", package: "Lupine")
-      ])
+      ]),
+    .executableTarget(
+      name: "Document",
+      dependencies: [
+        .product(name: "LupineJSON", package: "Lupine")
+      ]),
   ]
 )
