@@ -32,9 +32,9 @@ class JSONContained {
 
 /// A document's latest containers.
 struct JSONContainers<Object: JSONContained>: ~Copyable {
-  // A type of keys has one place, and replaces another one there.
+  // A type of keys has one place. The first type keeps it, because types that replace each other would cost more than they save.
   private var places = InlineArray<8, Object?>(repeating: nil)
-  // The bits of the types of keys for which `isRepeated` was called.
+  // The bits of the types of keys for which `noteUse` was called.
   private var seen: UInt64 = 0
   private var isClosed = false
 
@@ -57,8 +57,12 @@ struct JSONContainers<Object: JSONContained>: ~Copyable {
     return object
   }
 
-  /// Whether this was called before with the type of keys. Wrong for few types, which have the bit of another one.
-  mutating func isRepeated(_ keys: ObjectIdentifier) -> Bool {
+  /// Returns whether a container with this type of keys can be kept at the place.
+  func accepts(_ keys: ObjectIdentifier, at place: Int) -> Bool { places[place].map { $0.keys == keys } ?? true }
+
+  /// Notes that an object has this type of keys. Returns whether an earlier one had it. Wrong for few types, which have the bit of
+  /// another one.
+  mutating func noteUse(of keys: ObjectIdentifier) -> Bool {
     let bit: UInt64 = 1 << UInt64(Self.hash(keys) & 63)
     defer { seen |= bit }
     return seen & bit != 0
@@ -72,13 +76,15 @@ struct JSONContainers<Object: JSONContained>: ~Copyable {
     places[place] = object
   }
 
+  mutating func forget(at place: Int) {
+    places[place]?.forgetContainer()
+    places[place] = nil
+  }
+
   /// Forgets the containers, and remembers no more of them.
   mutating func close() {
     guard !isClosed else { return }
-    for place in places.indices {
-      places[place]?.forgetContainer()
-      places[place] = nil
-    }
+    for place in places.indices { forget(at: place) }
     isClosed = true
   }
 }

@@ -59,7 +59,7 @@ extension JSONContainers where Object == JSONObject {
   private mutating func newContainer<Key: CodingKey>(
     _ index: Int, _ path: JSONPath, _ element: Int, _ table: [String: Int]?, _ keys: ObjectIdentifier, at place: Int
   ) -> KeyedDecodingContainer<Key> {
-    guard element != JSONLocation.noElement || isRepeated(keys) else {
+    guard accepts(keys, at: place), element != JSONLocation.noElement || noteUse(of: keys) else {
       return KeyedDecodingContainer(JSONKeyedValues<Key>(object: JSONObject(index, path, element, table, keys)))
     }
     let object = JSONContainedObject<KeyedDecodingContainer<Key>>(index, path, element, table, keys)

@@ -81,7 +81,7 @@ public final class Stubs: Sendable {
   /// Removes all rules and recorded requests.
   public func removeAll() {
     // The rules are released outside the lock, because the deinitializer of an object that a rule owns may use these stubs.
-    _ = state.withLock { exchange(&$0, with: State()) }
+    withExtendedLifetime(state.withLock { exchange(&$0, with: State()) }) {}
   }
 
   private func add(_ rule: Rule) { state.withLock { $0.rules.append(rule) } }

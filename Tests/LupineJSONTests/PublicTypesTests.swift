@@ -148,6 +148,37 @@ import Testing
     #expect(paths.hasSuffix(#""Index 1\/name":{"Index 1\/name\/is":"e"},"Index 1\/end":true}]"#))
   }
 
+  /// Keeps the container with which it has encoded itself.
+  private final class Keeper: Encodable {
+    private var container: Any?
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: AnyKey.self)
+      try container.encode(1, forKey: AnyKey(stringValue: "a"))
+      self.container = container
+    }
+
+    func release() { container = nil }
+  }
+
+  @Test("a container that a type keeps for a while doesn't delay the end of a superclass's value")
+  func containerKept() throws {
+    struct Root: Encodable {
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: AnyKey.self)
+        let keeper = Keeper()
+        do {
+          var inherited = container.superEncoder().container(keyedBy: AnyKey.self)
+          try inherited.encode(keeper, forKey: AnyKey(stringValue: "kept"))
+          keeper.release()
+        }
+        try container.encode(2, forKey: AnyKey(stringValue: "b"))
+      }
+    }
+    let text = String(decoding: try LupineJSONEncoder().encode(Root()), as: UTF8.self)
+    #expect(text == #"{"super":{"kept":{"a":1}},"b":2}"#)
+  }
+
   @Test("an encoder keeps nothing after a document, also if a type throws an error")
   func nothingKept() throws {
     final class Token: Sendable {}

@@ -136,10 +136,10 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   open func stopListening() {
     reachability.stop()
     // The listener is released outside the lock, because the deinitializer of an object that it owns may stop listening.
-    _ = state.withLock { state in
-      defer { state = State(generation: state.generation + 1) }
-      return state.call
+    let old = state.withLock { state in
+      exchange(&state, with: State(generation: state.generation + 1)).call
     }
+    withExtendedLifetime(old) {}
   }
 
   private func notify(_ status: NetworkReachabilityStatus, _ generation: Int) {

@@ -191,11 +191,7 @@ public class Request: @unchecked Sendable {
   /// Sets the property at `path`. The old value is released only after the lock, because the value's `deinit` may access the
   /// request.
   final func set<Value: Sendable>(_ path: WritableKeyPath<MutableState, Value>, to value: Value) {
-    _ = mutableState.withLock { state in
-      let old = state[keyPath: path]
-      state[keyPath: path] = value
-      return old
-    }
+    withExtendedLifetime(mutableState.withLock { exchange(&$0[keyPath: path], with: value) }) {}
   }
 
   // MARK: Steps that subclasses override

@@ -21,11 +21,7 @@ final class TransferProgress: Sendable {
   /// Sets the progress handler. Releases the old handler after releasing the lock, because the handler's captured values may access
   /// the progress when they are released.
   func setHandler(_ handler: @escaping Handler, on queue: DispatchQueue) {
-    _ = listener.withLock { listener in
-      let old = listener
-      listener = Listener(handler: handler, queue: queue)
-      return old
-    }
+    withExtendedLifetime(listener.withLock { exchange(&$0, with: Listener(handler: handler, queue: queue)) }) {}
   }
 
   var currentHandler: (handler: Handler, queue: DispatchQueue)? {

@@ -65,12 +65,15 @@ private final class MemberCall<Answer: Sendable>: Sendable {
   func mustContinueChain(_ answer: Answer, now: Bool) -> Bool {
     state.withLock { state in
       switch state {
-      case .asked where now, .left:
+      case .asked where now:
         state = .over
         return true
       case .asked:
         state = .answered(answer)
         return false
+      case .left:
+        state = .over
+        return true
       case .answered, .over: return false
       }
     }

@@ -271,8 +271,11 @@
     private func runStreamTasks(_ now: Instant) {
       guard streamPause != nil else { return }
       for stream in state.withLock({ $0.takeStreamsToEnd(now) }) { stream.end() }
-      while let (stream, messageDue) = state.withLock({ $0.takeStreamTask(now) }) {
-        if let messageDue { stream.sendMessage(due: messageDue) } else { stream.end() }
+      while let (task, stream, due) = state.withLock({ $0.takeStreamTask(now) }) {
+        switch task {
+        case .sendMessage: stream.sendMessage(due: due)
+        case .end: stream.end()
+        }
       }
     }
 
@@ -349,17 +352,18 @@
       return streams.values.filter(\.setting.closesAtEnd)
     }
 
-    /// Returns the stream of the next task that is due, and the time when its message was due, or nil as the time if the stream must
-    /// end. Sets the task that follows.
-    fileprivate mutating func takeStreamTask(_ now: Instant) -> (stream: LoadStream, messageDue: Instant?)? {
+    /// Returns the next task of a stream that is due, with the time when it was. Sets the task that follows it.
+    fileprivate mutating func takeStreamTask(
+      _ now: Instant
+    ) -> (task: LoadRun.StreamTask, stream: LoadStream, due: Instant)? {
       while let due = streamTasks.earliest, let task = streamTasks.popExpired(now: now) {
         switch task {
         case .end(let number):
-          if let stream = streams[number] { return (stream, nil) }
+          if let stream = streams[number] { return (task, stream, due) }
         case .sendMessage(let number):
           guard let stream = streams[number], case .echoes(_, let every) = stream.setting.format else { continue }
           streamTasks.set(task, to: due + every)
-          return (stream, due)
+          return (task, stream, due)
         }
       }
       return nil

@@ -107,8 +107,13 @@
         opening.prepare(&request, for: channel)
         state.withLock { $0.content = .messages(opening) }
       }
-      // The lock is held so that the handle is known when the first event arrives.
-      state.withLock { $0.handle = setting.engine.submit(request, to: self) }
+      // The engine calls `finish` at once if it has been shut down, so the lock isn't held.
+      let handle = setting.engine.submit(request, to: self)
+      let isClosed = state.withLock { state in
+        state.handle = handle
+        return state.isClosed
+      }
+      if isClosed { handle.cancel() }
     }
 
     /// Closes the stream when its first event and the echoes of its messages have arrived. No more messages are sent.

@@ -86,7 +86,7 @@ struct JSONOutput {
   /// Foundation's JSONEncoder refuses 512 containers within each other.
   static let depthMax = 511
 
-  // No access to the state calls other code, so accesses don't overlap.
+  // Accesses to the state don't overlap, because they call no other code, except for the deinitializers of a program's keys.
   let state: UnsafeMutablePointer<State>
 
   @inline(__always)

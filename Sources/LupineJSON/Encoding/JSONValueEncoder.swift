@@ -93,7 +93,8 @@ final class JSONValueEncoder: Encoder {
   func keyedContainer<Key: CodingKey>(_ serial: Int, _ nested: JSONNestedPath?) -> KeyedEncodingContainer<Key> {
     // The release of an encoder for a superclass ends its value, so a container that is kept must not refer to it.
     guard outer == 0 else {
-      return KeyedEncodingContainer(JSONKeyedWriter<Key>(object: JSONWrittenObject(self, serial, nested, Key.self)))
+      let keys = ObjectIdentifier(Key.self)
+      return KeyedEncodingContainer(JSONKeyedWriter<Key>(object: JSONWrittenObject(self, serial, nested, keys)))
     }
     return output.state.pointee.containers.container(of: self, serial, nested, &places)
   }
@@ -101,7 +102,7 @@ final class JSONValueEncoder: Encoder {
   /// Whether the value is an element of an array.
   var isElement: Bool { if case .index = place { true } else { false } }
 
-  // Ends the references to this encoder from kept containers that are no longer in use.
+  // Ends the references to this encoder from kept containers.
   @inline(__always)
   private func releaseContainers() {
     output.state.pointee.containers.release(self, places)

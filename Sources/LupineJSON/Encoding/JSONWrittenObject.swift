@@ -9,12 +9,12 @@ class JSONWrittenObject: JSONContained {
   // Nil while the container waits for its next object, because an encoder is used again only if nothing else refers to it.
   @exclusivity(unchecked) final private var owner: JSONValueEncoder?
 
-  init(_ encoder: JSONValueEncoder, _ serial: Int, _ nested: JSONNestedPath?, _ keys: any CodingKey.Type) {
+  init(_ encoder: JSONValueEncoder, _ serial: Int, _ nested: JSONNestedPath?, _ keys: ObjectIdentifier) {
     output = encoder.output
     owner = encoder
     self.serial = serial
     self.nested = nested
-    super.init(ObjectIdentifier(keys))
+    super.init(keys)
   }
 
   /// The encoder of the object, or of the value around a nested object.
@@ -33,10 +33,13 @@ class JSONWrittenObject: JSONContained {
     if self.nested != nil || nested != nil { self.nested = nested }
   }
 
-  /// Ends the reference to the encoder, unless the container is in use.
+  /// Ends the reference to the encoder. Returns false, without effect, if the container is in use.
   @inline(__always)
-  fileprivate final func release(_ encoder: JSONValueEncoder) {
-    if owner === encoder, isFree { owner = nil }
+  fileprivate final func release(_ encoder: JSONValueEncoder) -> Bool {
+    guard owner === encoder else { return true }
+    guard isFree else { return false }
+    owner = nil
+    return true
   }
 }
 
@@ -68,21 +71,22 @@ extension JSONContainers where Object == JSONWrittenObject {
   private mutating func newContainer<Key: CodingKey>(
     _ encoder: JSONValueEncoder, _ serial: Int, _ nested: JSONNestedPath?, _ keys: ObjectIdentifier, at place: Int
   ) -> KeyedEncodingContainer<Key> {
-    guard encoder.isElement || isRepeated(keys) else {
-      return KeyedEncodingContainer(JSONKeyedWriter<Key>(object: JSONWrittenObject(encoder, serial, nested, Key.self)))
+    guard accepts(keys, at: place), encoder.isElement || noteUse(of: keys) else {
+      return KeyedEncodingContainer(JSONKeyedWriter<Key>(object: JSONWrittenObject(encoder, serial, nested, keys)))
     }
-    let object = JSONContainedWrittenObject<KeyedEncodingContainer<Key>>(encoder, serial, nested, Key.self)
+    let object = JSONContainedWrittenObject<KeyedEncodingContainer<Key>>(encoder, serial, nested, keys)
     let container = KeyedEncodingContainer(JSONKeyedWriter<Key>(object: object))
     keep(object, container, at: place)
     return container
   }
 
-  /// Ends the references to an encoder from the containers at the places, unless they are in use.
+  /// Ends the references to an encoder from the containers at the places. Forgets those that the program still uses.
   @inline(__always)
-  func release(_ encoder: JSONValueEncoder, _ places: UInt8) {
+  mutating func release(_ encoder: JSONValueEncoder, _ places: UInt8) {
     var rest = places
     while rest != 0 {
-      self[rest.trailingZeroBitCount]?.release(encoder)
+      let place = rest.trailingZeroBitCount
+      if let object = self[place], !object.release(encoder) { forget(at: place) }
       rest &= rest &- 1
     }
   }

@@ -197,10 +197,11 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
       if let self { passed(self) }
     }
     // The previous limit is released outside the lock.
-    _ = state.withLock { state -> Deadline? in
+    let old = state.withLock { state -> Deadline? in
       guard !hasEnded(state) else { return nil }
       return exchange(&state.deadline, with: deadline)
     }
+    withExtendedLifetime(old) {}
   }
 
   /// Starts a request in the background that revalidates a stale stored response, while the stale response is served.

@@ -133,7 +133,7 @@ final class TaskCache: Sendable {
       return (state.storable.take(), state.sent.map { $0.method == .post })
     }
     // The previous response is released outside the lock, because its release may wake requests that wait for it.
-    _ = old
+    withExtendedLifetime(old) {}
     return isPost
   }
 
@@ -179,15 +179,15 @@ final class TaskCache: Sendable {
     guard scope == .requests, !request.bypassesCaches else { return .send }
     let policy = policy ?? client.settings.cachePolicy
     guard let method = SentRequest.Method(request.method) else { return .send }
-    guard method != .post, request.body.isEmpty else {
+    if method == .post {
       // The response to a POST may be the representation that answers later GET requests (RFC 9110 §9.3.3).
-      guard method == .post else { return .send }
       var head = request
       // Only the head of the request matters for its response, and its body may be large.
       head.body = RequestBody()
       note(head, method, policy, digest, windowBytes)
       return .send
     }
+    guard request.body.isEmpty else { return .send }
     // Cache-Control may demand a stored response (only-if-cached).
     let mayBeSent = policy != .returnCacheDataDontLoad && !request.fields.haveCacheControl
     let found = stores.foundInMemory(request.uri.cacheKey)

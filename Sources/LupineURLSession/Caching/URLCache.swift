@@ -51,7 +51,7 @@ open class URLCache: NSObject, @unchecked Sendable {
     }
     set {
       // The previous cache is released outside the lock, because the deinitializer of a subclass may read this property.
-      _ = sharedCache.withLock { exchange(&$0, with: newValue) }
+      withExtendedLifetime(sharedCache.withLock { exchange(&$0, with: newValue) }) {}
     }
   }
 

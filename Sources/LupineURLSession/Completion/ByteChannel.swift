@@ -12,7 +12,7 @@ final class ByteChannel: Sendable {
     /// time.
     var first = 0
     var end: Result<Void, any Error>?
-    /// The consumers that wait for the next part. Usually only one, so that waiting doesn't allocate memory.
+    /// The consumers that wait for the next part. Usually only one, for which a `ShortList` allocates no memory.
     var consumers = ShortList<CheckedContinuation<Void, Never>>.none
 
     mutating func takePart() -> Data? {

@@ -92,7 +92,7 @@ struct DataURL: Equatable {
     guard bytes.contains(UInt8(ascii: "%")) else { return Array(bytes) }
     if let decoded = PercentEncoding.decode(bytes) { return decoded }
     let malformed = bytes.indices.first { index in
-      bytes[index] == UInt8(ascii: "%") && bytes[index...].dropFirst().prefix(2).compactMap(Byte.hexValue).count < 2
+      bytes[index] == UInt8(ascii: "%") && bytes[index...].dropFirst().prefix(2).count { Byte.hexValue($0) != nil } < 2
     }
     throw .malformedEscape(at: malformed ?? bytes.startIndex)
   }

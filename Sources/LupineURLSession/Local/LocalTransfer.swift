@@ -83,7 +83,7 @@ final class LocalTransfer: TaskTransfer {
 
   func setStreamingObserver(_ observer: any TransferObserver) {
     // The observer is released outside the lock.
-    _ = state.withLock { exchange(&$0.observer, with: observer) }
+    withExtendedLifetime(state.withLock { exchange(&$0.observer, with: observer) }) {}
   }
 
   func extendWindow(by byteCount: Int) {

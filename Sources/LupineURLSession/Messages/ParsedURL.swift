@@ -72,7 +72,7 @@ package final class ParsedURL: Sendable {
 
     func replace(by new: ParsedURL) {
       // The previous URL is released outside the lock.
-      _ = parsed.withLock { exchange(&$0, with: new) }
+      withExtendedLifetime(parsed.withLock { exchange(&$0, with: new) }) {}
     }
   }
 }

@@ -118,11 +118,12 @@ package final class HostReachability: Sendable {
       return false
     }
     // If there is another handler or none in the meantime, the new watch of the network is released, outside the lock.
-    _ = state.withLock { state -> (any AnyObject & Sendable)? in
+    let unneeded = state.withLock { state -> (any AnyObject & Sendable)? in
       guard state.generation == generation else { return watch }
       state.watch = watch
       return nil
     }
+    withExtendedLifetime(unneeded) {}
     return true
   }
 
@@ -133,6 +134,7 @@ package final class HostReachability: Sendable {
   private func use(_ handler: (@Sendable (HostPath) -> Void)?) -> Int {
     // The previous handler and watch are released outside the lock.
     let earlier = state.withLock { exchange(&$0, with: State(handler: handler, generation: $0.generation + 1)) }
+    withExtendedLifetime(earlier) {}
     return earlier.generation + 1
   }
 

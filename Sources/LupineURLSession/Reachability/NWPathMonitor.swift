@@ -57,7 +57,7 @@ public final class NWPathMonitor: Sendable {
     get { state.withLock { $0.handler } }
     set {
       // The previous handler is released outside the lock, because the deinitializer of an object that it owns may cancel the monitor.
-      _ = state.withLock { exchange(&$0.handler, with: newValue) }
+      withExtendedLifetime(state.withLock { exchange(&$0.handler, with: newValue) }) {}
     }
   }
 
@@ -79,16 +79,17 @@ public final class NWPathMonitor: Sendable {
     let watch = source.watch { [weak self] network in self?.networkChanged(network) }
     guard let watch else { return networkChanged(nil) }
     // If the monitor was canceled in the meantime, the watch of the network is released, outside the lock.
-    _ = state.withLock { state -> (any AnyObject & Sendable)? in
+    let unneeded = state.withLock { state -> (any AnyObject & Sendable)? in
       guard case .watching(let queue, nil) = state.watching else { return watch }
       state.watching = .watching(queue, watch)
       return nil
     }
+    withExtendedLifetime(unneeded) {}
   }
 
   /// Stops the monitor permanently: it reports no more paths and can't be started again.
   public func cancel() {
-    _ = state.withLock { exchange(&$0.watching, with: .canceled) }
+    withExtendedLifetime(state.withLock { exchange(&$0.watching, with: .canceled) }) {}
   }
 
   private func networkChanged(_ network: NetworkState?) {

@@ -102,19 +102,21 @@ package final class PathWaiters: Sendable {
     let watch = source.watch { [weak self] network in self?.networkChanged(network, count) }
     guard let watch else { return networkChanged(nil, count) }
     // If there are no waiters left, the new watch of the network is released, outside the lock.
-    _ = state.withLock { state -> (any AnyObject & Sendable)? in
+    let unneeded = state.withLock { state -> (any AnyObject & Sendable)? in
       guard state.watchCount == count, !state.list.isEmpty else { return watch }
       state.watch = watch
       return nil
     }
+    withExtendedLifetime(unneeded) {}
   }
 
   fileprivate func remove(_ id: PathWaitList.ID) {
     // The watch is released outside the lock.
-    _ = state.withLock { state in
+    let unneeded = state.withLock { state in
       state.list.remove(id)
       return Self.takeUnneededWatch(&state)
     }
+    withExtendedLifetime(unneeded) {}
   }
 
   private func networkChanged(_ network: NetworkState?, _ count: Int) {

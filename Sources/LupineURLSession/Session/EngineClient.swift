@@ -218,7 +218,7 @@ package final class EngineClient: CacheUpstream, Sendable {
 
   /// Releases the engine after the session's last request. Otherwise, the engine's threads would continue to run while a task
   /// outlives the session.
-  func close() { _ = state.withLock { $0.engine.take() } }
+  func close() { withExtendedLifetime(state.withLock { $0.engine.take() }) {} }
 
   /// Removes the cookies, credentials and cached responses from the session's storages. Also clears the session's authentication
   /// state and the client certificates that its delegates have chosen.

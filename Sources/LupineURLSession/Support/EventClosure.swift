@@ -22,7 +22,7 @@ import Synchronization
     set {
       let new = Stored(closure: newValue)
       // The old closure is released outside the lock, because a deinitializer may use the closure's owner.
-      _ = stored.withLock { exchange(&$0, with: new) }
+      withExtendedLifetime(stored.withLock { exchange(&$0, with: new) }) {}
     }
   }
 }

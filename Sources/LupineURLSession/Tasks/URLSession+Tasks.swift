@@ -90,7 +90,7 @@ extension URLSession {
       return (true, state.delegates?.task)
     }
     // The session doesn't wait for the task before it releases its delegate.
-    if !isAdded { _ = task.mutableState.withLock { $0.sessionDelegates.take() } }
+    if !isAdded { withExtendedLifetime(task.mutableState.withLock { $0.sessionDelegates.take() }) {} }
     if !isRestored { delegate?.urlSession(self, didCreateTask: task) }
     return task
   }

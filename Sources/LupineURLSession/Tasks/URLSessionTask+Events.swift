@@ -196,7 +196,7 @@ extension URLSessionTask {
     updateProgress(isComplete: true)
     // The objects are released outside the lock. These may be the last references to them, and their deinitializers may use this
     // task.
-    _ = released
+    withExtendedLifetime(released) {}
   }
 
   // MARK: Handing over

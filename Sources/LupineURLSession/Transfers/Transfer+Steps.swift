@@ -128,14 +128,14 @@ extension Transfer {
       return guarded.release()
     }
     observer.transferDidEnd(error)
-    _ = released
+    withExtendedLifetime(released) {}
   }
 
   private func handOver(to request: URLRequest, _ observer: any TransferObserver) {
     cache?.storeRedirect()
     let (released, count) = guarded.withLock { ($0.release(), $0.state.redirects.count) }
     observer.transfer(isHandedOverTo: request, redirectCount: count + 1)
-    _ = released
+    withExtendedLifetime(released) {}
   }
 
   // MARK: Waiting for a network
@@ -159,7 +159,7 @@ extension Transfer {
       ) { [weak self] outcome in
         guard let self else { return }
         // The wait that has ended is released outside the lock.
-        _ = self.guarded.withLock { $0.wait.take() }
+        withExtendedLifetime(self.guarded.withLock { $0.wait.take() }) {}
         switch outcome {
         case .path: self.apply { $0.answered(question, .networkFound(after: .now - start)) }
         case .timedOut:

@@ -105,10 +105,11 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
 
   func setStreamingObserver(_ observer: any TransferObserver) {
     // The previous observer is released outside the lock.
-    _ = guarded.withLock { guarded in
+    let old = guarded.withLock { guarded in
       guarded.state.isStreamed = true
       return exchange(&guarded.observer, with: observer)
     }
+    withExtendedLifetime(old) {}
   }
 
   // MARK: Properties

@@ -73,7 +73,7 @@ extension TransferState {
     var discard: Action?
     switch answer {
     case .accept: if isBetweenExchanges { turn = .decided(.end(nil)) }
-    case .refuse: actions = cancelExchange()
+    case .refuse: actions = cancelTransfer()
     case .present:
       if case .undecided = body { body = .wanted }
       turn = .decided(.present)

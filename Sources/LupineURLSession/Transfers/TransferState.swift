@@ -188,7 +188,7 @@ struct TransferState: Sendable {
   /// Called when the task has been canceled. Has no effect after the first call or after the end of the transfer.
   mutating func cancel() -> [Action] {
     guard !demand.isCanceled, !hasEnded else { return [] }
-    var actions = cancelExchange()
+    var actions = cancelTransfer()
     if let deliver = requestDelivery() { actions.append(deliver) }
     return actions
   }
@@ -260,10 +260,10 @@ struct TransferState: Sendable {
   // MARK: Common rules
 
   /// Cancels the transfer. Returns the action that cancels its exchange, if one is in progress.
-  mutating func cancelExchange() -> [Action] {
+  mutating func cancelTransfer() -> [Action] {
     demand.cancel()
     switch exchange {
-    // There is no exchange to cancel, so the transfer ends now, without waiting for an answer of the observer.
+    // There is no exchange to cancel, so the transfer ends now. It awaits no further answer of the observer.
     case .none:
       turn = .decided(.end(URLError(.cancelled)))
       return []

@@ -10,13 +10,14 @@ extension String {
 
   /// The text with the characters escaped that have a meaning in XML and HTML.
   package var xmlEscaped: String {
-    reduce(into: "") { text, character in
-      switch character {
+    // Not the characters, because a combining mark would be a part of the character before it.
+    unicodeScalars.reduce(into: "") { text, scalar in
+      switch scalar {
       case "&": text += "&amp;"
       case "<": text += "&lt;"
       case ">": text += "&gt;"
       case "\"": text += "&quot;"
-      default: text.append(character)
+      default: text.unicodeScalars.append(scalar)
       }
     }
   }

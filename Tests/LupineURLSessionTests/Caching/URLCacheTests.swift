@@ -324,5 +324,12 @@ import Testing
     #expect(URLSessionConfiguration.default.urlCache === other)
     URLCache.shared = before
     #expect(URLSessionConfiguration.default.urlCache === before)
+    // The setter must not hold its lock when it releases a cache.
+    final class Curious: URLCache, @unchecked Sendable {
+      deinit { _ = URLCache.shared }
+    }
+    URLCache.shared = Curious(memoryCapacity: 0, diskCapacity: 0, directory: nil)
+    URLCache.shared = before
+    #expect(before === URLCache.shared)
   }
 }

@@ -24,4 +24,10 @@ import Testing
     #expect(text.printable == #"a\u{a}b\u{d}\u{a}c\u{d}\u{d}\u{a}\u{d}"#)
     #expect(text.printableLines == "a\nb\r\nc\\u{d}\r\n\\u{d}")
   }
+
+  @Test("markup is escaped for XML, also before a combining mark")
+  func markup() {
+    #expect("<a b=\"1\">&\u{301}".xmlEscaped == "&lt;a b=&quot;1&quot;&gt;&amp;\u{301}")
+    #expect("\"\u{301}<\u{301}>\u{301}".xmlEscaped == "&quot;\u{301}&lt;\u{301}&gt;\u{301}")
+  }
 }
