@@ -38,11 +38,24 @@ extension Engine {
 }
 
 extension EngineRequest {
-  /// Whether the request bypasses caches, which find responses by URI: it switches protocols, or it may be sent to a different
-  /// server than other requests for its URI, because of its settings or its Host field.
-  package var bypassesCaches: Bool {
-    if fields.haveHostOrUpgrade { return true }
-    guard let connection = extras?.value.connection else { return false }
-    return connection.tls != nil || connection.proxy != nil || !connection.hostOverrides.isEmpty
+  /// How the fields and settings of a request restrict its use of a cache.
+  package enum CacheUse {
+    case unrestricted
+    /// Cache-Control may demand a stored response (only-if-cached).
+    case directed
+    /// The request bypasses caches, which find responses by URI: it switches protocols, or it may be sent to a different server than
+    /// other requests for its URI, because of its settings or its Host field.
+    case none
+  }
+
+  package var cacheUse: CacheUse {
+    let signs = fields.cacheSigns
+    if signs.hostOrUpgrade { return .none }
+    if let connection = extras?.value.connection,
+      connection.tls != nil || connection.proxy != nil || !connection.hostOverrides.isEmpty
+    {
+      return .none
+    }
+    return signs.cacheControl ? .directed : .unrestricted
   }
 }

@@ -176,9 +176,14 @@ final class TaskCache: Sendable {
     to request: EngineRequest, policy: URLRequest.CachePolicy?, from urlRequest: () -> URLRequest, digest: UInt64?,
     through client: EngineClient, windowBytes: Int, receiver: any CacheReceiver
   ) -> Answer {
-    guard scope == .requests, !request.bypassesCaches else { return .send }
+    guard scope == .requests, let method = SentRequest.Method(request.method) else { return .send }
     let policy = policy ?? client.settings.cachePolicy
-    guard let method = SentRequest.Method(request.method) else { return .send }
+    let mayBeSent: Bool
+    switch request.cacheUse {
+    case .none: return .send
+    case .directed: mayBeSent = false
+    case .unrestricted: mayBeSent = policy != .returnCacheDataDontLoad
+    }
     if method == .post {
       // The response to a POST may be the representation that answers later GET requests (RFC 9110 §9.3.3).
       var head = request
@@ -188,8 +193,6 @@ final class TaskCache: Sendable {
       return .send
     }
     guard request.body.isEmpty else { return .send }
-    // Cache-Control may demand a stored response (only-if-cached).
-    let mayBeSent = policy != .returnCacheDataDontLoad && !request.fields.haveCacheControl
     let found = stores.foundInMemory(request.uri.cacheKey)
     guard !mayBeSent || !found.isEmpty || stores.mayHaveFiles(of: request.uri.cacheKey) else {
       note(request, method, policy, digest, windowBytes)

@@ -25,16 +25,17 @@ extension Fields {
   }
 
   /// Whether a request with these fields may be sent to a different host than the one in its URI (RFC 9110 §7.2), or may switch to
-  /// another protocol.
-  package var haveHostOrUpgrade: Bool {
-    lines.contains {
-      $0.nameCount == 4 && matches($0.name, "host") || $0.nameCount == 7 && matches($0.name, "upgrade")
+  /// another protocol, and whether it has Cache-Control. One property, because caches need both for each request.
+  package var cacheSigns: (hostOrUpgrade: Bool, cacheControl: Bool) {
+    var signs = (hostOrUpgrade: false, cacheControl: false)
+    for line in lines {
+      switch line.nameCount {
+      case 4 where matches(line.name, "host"), 7 where matches(line.name, "upgrade"): signs.hostOrUpgrade = true
+      case 13 where matches(line.name, "cache-control"): signs.cacheControl = true
+      default: break
+      }
     }
-  }
-
-  /// Whether the fields contain Cache-Control.
-  package var haveCacheControl: Bool {
-    lines.contains { $0.nameCount == 13 && matches($0.name, "cache-control") }
+    return signs
   }
 
   /// Whether the fields of a request have directives for caches, in Cache-Control or Pragma.
