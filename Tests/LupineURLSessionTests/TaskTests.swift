@@ -130,6 +130,11 @@ extension URLSession {
         task.resume()
         #expect(await settles { progress.isFinished })
         #expect(progress.totalUnitCount == 100 && progress.completedUnitCount == 100)
+        // Read only after the task has completed.
+        let late = session.dataTask(with: origin.request())
+        late.resume()
+        #expect(await settles { late.state == .completed })
+        #expect(late.progress.isFinished && late.progress.completedUnitCount == 10)
         let held = session.dataTask(with: origin.request("/hold"))
         held.resume()
         // Progress calls its handlers asynchronously on a private queue.

@@ -23,7 +23,8 @@ final class DataTaskDelegate: TaskDelegate, @unchecked Sendable {
   /// Passes the rest of the response body to `closure` instead of collecting it. If `closure` is nil, collects the body again.
   func stream(to closure: ((Data) -> Void)?) {
     let stream = closure.map { Transferred($0) }
-    body.withLock { $0.stream = stream }
+    // The previous closure is released outside the lock, because the deinitializer of an object that it owns may use the request.
+    withExtendedLifetime(body.withLock { exchange(&$0.stream, with: stream) }) {}
   }
 
   override func reset() {

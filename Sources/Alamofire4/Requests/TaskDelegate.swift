@@ -32,7 +32,7 @@ open class TaskDelegate: NSObject, @unchecked Sendable {
   /// The error of the task or of a validation, or nil. Response handlers receive this error.
   public var error: (any Error)? {
     get { state.withLock { $0.error } }
-    set { state.withLock { $0.error = newValue } }
+    set { withExtendedLifetime(state.withLock { exchange(&$0.error, with: newValue) }) {} }
   }
 
   /// The credential with which the request answers authentication challenges, or nil if none was set.

@@ -30,7 +30,11 @@ open class SessionDelegate: SessionDelegateClosures, URLSessionDataDelegate, URL
   /// The request to which `task` belongs, or nil after the task has completed and `Task.DidComplete` has been posted.
   open subscript(task: URLSessionTask) -> Request? {
     get { wiring.withLock { $0.requests[task.taskIdentifier] } }
-    set { wiring.withLock { $0.requests[task.taskIdentifier] = newValue } }
+    set {
+      let identifier = task.taskIdentifier
+      // The request is released outside the lock, because the deinitializer of an object that its closures own may send another.
+      withExtendedLifetime(wiring.withLock { exchange(&$0.requests[identifier], with: newValue) }) {}
+    }
   }
 
   /// The request to which `task` belongs. The same as the subscript without a label.

@@ -18,7 +18,7 @@ final class TransferProgress: Sendable {
   /// because a request starts before the program can set its handler.
   func call(on queue: DispatchQueue, _ closure: @escaping (Progress) -> Void) {
     let closure = Transferred(closure)
-    handler.withLock { $0 = Handler(queue: queue, closure: closure) }
+    withExtendedLifetime(handler.withLock { exchange(&$0, with: Handler(queue: queue, closure: closure)) }) {}
     if progress.completedUnitCount > 0 { queue.async { [progress] in closure.value(progress) } }
   }
 

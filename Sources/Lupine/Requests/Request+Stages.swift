@@ -366,15 +366,16 @@ extension Request {
   }
 
   private func beginAnotherRound() {
-    let isWanted = mutableState.withLock { state in
-      guard case .waiting = state.stage else { return false }
+    let (isWanted, error) = mutableState.withLock { state in
+      guard case .waiting = state.stage else { return (false, nil as AFError?) }
       state.stage = .building
       state.retryCount += 1
       // The error is cleared together with the change of the stage. Clearing it later could erase the error of a cancellation
       // during the new attempt.
-      state.error = nil
-      return true
+      return (true, state.error.take())
     }
+    // Released outside the lock, because the error that a validation has returned may be an object that uses the request.
+    withExtendedLifetime(error) {}
     guard isWanted else { return }
     reset()
     monitors?.requestIsRetrying(self)

@@ -136,7 +136,15 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
   /// replaces it.
   public var credential: Credential? {
     get { state.withLock { $0.current?.credential } }
-    set { state.withLock { $0.replaceCredential(newValue) } }
+    set {
+      // The previous credential is released outside the lock, because its deinitializer may use the interceptor.
+      let old = state.withLock { state in
+        let old = state.current
+        state.replaceCredential(newValue)
+        return old
+      }
+      withExtendedLifetime(old) {}
+    }
   }
 
   /// Calls `completion` with the request after adding the credential to it. If the credential requires a refresh, refreshes the

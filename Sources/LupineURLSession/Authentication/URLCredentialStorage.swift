@@ -97,9 +97,11 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
   ) {
     let removesSynchronizable = options?[NSURLCredentialStorageRemoveSynchronizableCredentials] as? NSNumber == true
     guard let user = credential.user, removesSynchronizable || !credential.persistence.isSynchronizable else { return }
-    let password = credential.password
+    let found = credentials(for: space)?[user]
+    guard let found, found.password == credential.password else { return }
     change(space) { stored in
-      guard stored.credentials[user]?.password == password else { return }
+      // Another thread may have replaced the credential.
+      guard stored.credentials[user] === found else { return }
       stored.credentials[user] = nil
       if stored.defaultUser == user { stored.defaultUser = nil }
     }

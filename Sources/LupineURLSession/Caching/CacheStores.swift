@@ -126,11 +126,13 @@ final class CacheStores: Sendable {
 
   /// Performs work that only reads files: at once if the caller is on the files' queue, and otherwise like `onQueue`.
   func onQueueNow(_ work: @escaping @Sendable () -> Void) {
-    if DispatchQueue.getSpecific(key: Self.queueKey) == ObjectIdentifier(self) { work() } else { onQueue(work) }
+    if isOnQueue { work() } else { onQueue(work) }
   }
 
   /// Performs work with the cache's files on their serial queue, after all earlier work, and waits until the work is done.
-  func waitForFiles<Value>(_ work: () -> Value) -> Value { queue.sync(execute: work) }
+  func waitForFiles<Value>(_ work: () -> Value) -> Value { isOnQueue ? work() : queue.sync(execute: work) }
+
+  private var isOnQueue: Bool { DispatchQueue.getSpecific(key: Self.queueKey) == ObjectIdentifier(self) }
 
   /// The store of responses on disk, which is opened on first use. Nil if the capacity on disk is 0 or the folder can't be used.
   /// Must be used only on the files' queue.
@@ -253,7 +255,7 @@ final class CacheStores: Sendable {
     guard let data = contents(of: file) else { return nil }
     let stored = file.response
     let cached = CachedURLResponse(response: HTTPURLResponse(url: url, stored), data: data)
-    memory.restore(MemoryStore.Record(response: stored, content: cached), for: key)
+    withExtendedLifetime(memory.restore(MemoryStore.Record(response: stored, content: cached), for: key)) {}
     return cached
   }
 
@@ -261,16 +263,18 @@ final class CacheStores: Sendable {
 
   /// Changes the responses in memory immediately, and the files after all earlier work on their queue. Until the files have been
   /// changed, no response that is read from a file is put into memory, because that would undo the change in memory.
-  private func change(_ inMemory: () -> Void, inFiles work: @escaping @Sendable () -> Void) {
+  private func change(_ inMemory: () -> MemoryStore.Dropped, inFiles work: @escaping @Sendable () -> Void) {
     memory.beginChange()
     // The lock keeps the changes of several threads in the same order in memory and in the files.
-    changing.withLock { _ in
-      inMemory()
+    let dropped = changing.withLock { _ in
+      let dropped = inMemory()
       onQueue {
         work()
         self.memory.endChange()
       }
+      return dropped
     }
+    withExtendedLifetime(dropped) {}
   }
 
   /// Returns whether `response` replaces the stored response `old`, which isn't newer.
@@ -291,11 +295,11 @@ final class CacheStores: Sendable {
     let key = request.uri.cacheKey
     let insert = {
       self.stored.add(1, ordering: .releasing)
-      self.memory.insert(MemoryStore.Record(response: response, content: content), for: key) {
+      return self.memory.insert(MemoryStore.Record(response: response, content: content), for: key) {
         self.isSuperseded($0, by: response, to: request)
       }
     }
-    guard diskCapacity > 0, response.partition == .anonymous else { return insert() }
+    guard diskCapacity > 0, response.partition == .anonymous else { return withExtendedLifetime(insert()) {} }
     let isWritten = content.storagePolicy == .allowed && reserve(content.data.count, for: key)
     change(insert) {
       if isWritten {
@@ -333,7 +337,7 @@ final class CacheStores: Sendable {
     let key = request.uri.cacheKey
     let remove = { self.memory.update(key, where: isOutdated, { _ in nil }) }
     // The responses in files are anonymous, and an isolated request concerns none of them.
-    guard diskCapacity > 0, !request.isIsolated else { return remove() }
+    guard diskCapacity > 0, !request.isIsolated else { return withExtendedLifetime(remove()) {} }
     // The files are removed after all earlier work on the queue, because an earlier response may not have been written yet.
     change(remove) { self.disk?.removeAll(for: key.text, where: isOutdated) }
   }
@@ -397,11 +401,11 @@ final class CacheStores: Sendable {
       (old: found[$0.index].response, new: found[$0.index].response.changed(by: $0.change), change: $0.change)
     }
     let update = {
-      for (old, new, _) in changes {
+      changes.flatMap { old, new, _ in
         self.memory.update(key, where: { $0 == old }) { record in new.map { record.with($0) } }
       }
     }
-    guard diskCapacity > 0 else { return update() }
+    guard diskCapacity > 0 else { return withExtendedLifetime(update()) {} }
     change(update) {
       guard let disk = self.disk else { return }
       for (old, new, change) in changes where new != old {
@@ -430,7 +434,7 @@ final class CacheStores: Sendable {
   }
 
   func removeAll(for key: CacheKey) {
-    guard diskCapacity > 0 else { return memory.removeAll(for: key) }
+    guard diskCapacity > 0 else { return withExtendedLifetime(memory.removeAll(for: key)) {} }
     change({ memory.removeAll(for: key) }, inFiles: { self.disk?.removeAll(for: key.text) })
   }
 

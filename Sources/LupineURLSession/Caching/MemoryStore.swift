@@ -6,7 +6,12 @@ import LupineEngine
 import Synchronization
 
 /// A store of cached responses in memory, limited by a capacity in bytes. It is thread-safe.
+///
+/// A method that changes the store returns the records that it has dropped. The caller must release them when it holds no lock,
+/// because a record's `userInfo` contains objects of the program, whose deinitializers may use the cache.
 final class MemoryStore: Sendable {
+  typealias Dropped = [CacheIndex<CacheKey, Record>.Dropped]
+
   /// A stored response with its body.
   struct Record: Sendable {
     /// The response's metadata, including the size of its body in bytes.
@@ -24,10 +29,12 @@ final class MemoryStore: Sendable {
     var unfinishedChangeCount = 0
 
     /// Inserts a record, with a new identifier unless it replaces the record `id`.
-    mutating func insert(_ record: Record, for key: CacheKey, id: UInt64? = nil) {
+    mutating func insert(_ record: Record, for key: CacheKey, id: UInt64? = nil) -> Dropped {
       if id == nil { lastID += 1 }
-      _ = index.insert(record, id: id ?? lastID, for: key, byteCount: MemoryStore.byteCount(of: record, for: key))
+      return index.insert(record, id: id ?? lastID, for: key, byteCount: MemoryStore.byteCount(of: record, for: key))
     }
+
+    mutating func remove(_ records: Dropped) { for record in records { index.remove(record.id) } }
   }
 
   private let state: Mutex<State>
@@ -44,7 +51,7 @@ final class MemoryStore: Sendable {
 
   var capacity: Int {
     get { state.withLock { $0.index.capacity } }
-    set { state.withLock { _ = $0.index.setCapacity(newValue) } }
+    set { withExtendedLifetime(state.withLock { $0.index.setCapacity(newValue) }) {} }
   }
 
   /// The approximate memory that all records occupy, in bytes.
@@ -71,10 +78,11 @@ final class MemoryStore: Sendable {
   /// Stores a response with its body, unless it is larger than the capacity.
   ///
   /// - Parameter isSuperseded: A closure that returns whether the new response replaces a stored response of the same URI.
-  func insert(_ record: Record, for key: CacheKey, superseding isSuperseded: (StoredResponse) -> Bool) {
+  func insert(_ record: Record, for key: CacheKey, superseding isSuperseded: (StoredResponse) -> Bool) -> Dropped {
     state.withLock { state in
-      for (id, old) in state.index.records(for: key) where isSuperseded(old.response) { state.index.remove(id) }
-      state.insert(record, for: key)
+      let superseded = state.index.records(for: key).filter { isSuperseded($0.record.response) }
+      state.remove(superseded)
+      return superseded + state.insert(record, for: key)
     }
   }
 
@@ -92,35 +100,33 @@ final class MemoryStore: Sendable {
 
   /// Stores a response that was read from the disk store, in place of its older versions. Does nothing while a change is in
   /// progress, or if the same version or a newer one is stored.
-  func restore(_ record: Record, for key: CacheKey) {
+  func restore(_ record: Record, for key: CacheKey) -> Dropped {
     state.withLock { state in
       let versions = state.index.records(for: key).filter { $0.record.response.isVersion(of: record.response) }
       guard state.unfinishedChangeCount == 0,
         versions.allSatisfy({ $0.record.response.isPreceded(by: record.response) })
-      else { return }
-      for (id, _) in versions { state.index.remove(id) }
-      state.insert(record, for: key)
+      else { return [] }
+      state.remove(versions)
+      return versions + state.insert(record, for: key)
     }
   }
 
   /// Changes the stored responses of a URI for which `isChanged` returns true. `change` returns the replacement of a stored
   /// response, or nil to remove it.
-  func update(_ key: CacheKey, where isChanged: (StoredResponse) -> Bool, _ change: (Record) -> Record?) {
+  func update(_ key: CacheKey, where isChanged: (StoredResponse) -> Bool, _ change: (Record) -> Record?) -> Dropped {
     state.withLock { state in
-      for (id, old) in state.index.records(for: key) where isChanged(old.response) {
-        guard let new = change(old) else {
-          state.index.remove(id)
-          continue
-        }
-        state.insert(new, for: key, id: id)
+      let changed = state.index.records(for: key).filter { isChanged($0.record.response) }
+      state.remove(changed)
+      return changed.reduce(into: changed) { dropped, old in
+        if let new = change(old.record) { dropped += state.insert(new, for: key, id: old.id) }
       }
     }
   }
 
-  func removeAll(for key: CacheKey) { state.withLock { _ = $0.index.removeAll(for: key) } }
+  func removeAll(for key: CacheKey) -> Dropped { state.withLock { $0.index.removeAll(for: key) } }
 
   /// Removes the stored responses for which `isRemoved` returns true.
-  func removeAll(where isRemoved: (StoredResponse) -> Bool) {
-    state.withLock { _ = $0.index.removeAll { isRemoved($0.response) } }
+  func removeAll(where isRemoved: (StoredResponse) -> Bool) -> Dropped {
+    state.withLock { $0.index.removeAll { isRemoved($0.response) } }
   }
 }

@@ -50,7 +50,16 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, 
   /// The same request as a ``URLRequest`` value.
   final var value: URLRequest { state.withLock { $0 } }
 
-  fileprivate final func change(_ change: (inout URLRequest) -> Void) { state.withLock { change(&$0) } }
+  // Previous values are released outside the lock, because the deinitializer of an object that a URLProtocol has attached may use
+  // the request.
+  fileprivate final func change(_ change: (inout URLRequest) -> Void) {
+    let old = state.withLock { request in
+      let old = request
+      change(&request)
+      return old
+    }
+    withExtendedLifetime(old) {}
+  }
 
   /// The URL to request. See ``URLRequest/url``.
   open var url: URL? { value.url }

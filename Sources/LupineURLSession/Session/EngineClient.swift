@@ -97,7 +97,7 @@ package final class EngineClient: CacheUpstream, Sendable {
   ) throws(URLError) -> EngineRequest {
     let uri = try uri(of: request)
     var fields = fieldsWithDefaults(of: request, isElsewhere: isElsewhere)
-    switch request.explicitCachePolicy ?? settings.cachePolicy {
+    switch policy(of: request) {
     case .returnCacheDataDontLoad where !isCached: throw URLError(notCached: request.url)
     case .reloadIgnoringLocalAndRemoteCacheData: fields.appendMissing(Self.reloadFields)
     default: break
@@ -151,6 +151,10 @@ package final class EngineClient: CacheUpstream, Sendable {
     fields.append(name: "Content-Type", value: "application/x-www-form-urlencoded")
   }
 
+  private func policy(of request: URLRequest) -> URLRequest.CachePolicy {
+    request.explicitCachePolicy ?? settings.cachePolicy
+  }
+
   /// The fields that prevent caches between client and origin from answering. `Pragma` is for HTTP/1.0 caches (RFC 9111 §5.4).
   private static let reloadFields: Fields = ["Cache-Control": "no-cache", "Pragma": "no-cache"]
 
@@ -190,7 +194,8 @@ package final class EngineClient: CacheUpstream, Sendable {
       request.fields.append(name: "Authorization", value: value)
     }
     addContentType(of: chosen, to: &request.fields)
-    if chosen.options != proposed.options {
+    if policy(of: chosen) == .reloadIgnoringLocalAndRemoteCacheData { request.fields.appendMissing(Self.reloadFields) }
+    if chosen.options != proposed.options || chosen.explicitTimeoutInterval != proposed.explicitTimeoutInterval {
       request.timeouts = chosen.explicitTimeoutInterval.map { settings.timeouts(everyPhase: $0) } ?? timeouts
       request.timeouts.total = next.timeouts.total
       request.bodyBytesMax = .max

@@ -128,7 +128,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   /// but their requests with unsafe methods remove the cached responses that they invalidate.
   open var urlCache: URLCache? {
     get { snapshot.cache.current }
-    set { state.withLock { $0.cache = .own(newValue) } }
+    // Previous objects are released outside the lock, because their deinitializers may use the configuration.
+    set { withExtendedLifetime(state.withLock { exchange(&$0.cache, with: .own(newValue)) }) {} }
   }
 
   /// The cache policy of requests that don't set one. `useProtocolCachePolicy` by default.
@@ -161,7 +162,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   /// configuration, and the sessions created with it, use the same storage object.
   open var httpCookieStorage: HTTPCookieStorage? {
     get { snapshot.cookieStorage }
-    set { state.withLock { $0.cookieStorage = newValue } }
+    set { withExtendedLifetime(state.withLock { exchange(&$0.cookieStorage, with: newValue) }) {} }
   }
 
   /// Whether the session adds stored cookies to requests. True by default. The session stores received cookies in either case.
@@ -187,7 +188,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   /// configuration, and the sessions created with it, use the same storage object.
   open var urlCredentialStorage: URLCredentialStorage? {
     get { snapshot.credentialStorage }
-    set { state.withLock { $0.credentialStorage = newValue } }
+    set { withExtendedLifetime(state.withLock { exchange(&$0.credentialStorage, with: newValue) }) {} }
   }
 
   /// The proxies for the session's requests. If nil (the default), the environment variables `http_proxy`, `https_proxy`,
@@ -249,7 +250,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   /// ``httpMaximumConnectionsPerHost``.
   open var engine: EngineConfiguration {
     get { snapshot.engine }
-    set { state.withLock { $0.engine = newValue } }
+    set { withExtendedLifetime(state.withLock { exchange(&$0.engine, with: newValue) }) {} }
   }
 
   /// The rule that decides which redirects are followed, and which fields the next request keeps. Foundation doesn't have this

@@ -179,9 +179,10 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
 
   /// Suspends the task until ``resume()`` has been called as many times as this method. A new task counts as suspended once.
   ///
-  /// While the task is suspended, no bytes are read from its connection. The timeouts of a request's phases are suspended too,
-  /// except those for opening a connection. The session's ``URLSessionConfiguration/timeoutIntervalForResource`` isn't suspended.
-  /// Events that have already been received may still be delivered. Has no effect if the task was canceled or has completed.
+  /// While the task is suspended, no bytes are read from its connection. Unlike in Foundation, the rest of a request whose sending
+  /// has begun, such as an upload's body, is still sent. The timeouts of a request's phases are suspended too, except those for
+  /// opening a connection. The session's ``URLSessionConfiguration/timeoutIntervalForResource`` isn't suspended. Events that have
+  /// already been received may still be delivered. Has no effect if the task was canceled or has completed.
   open func suspend() {
     let suspended = mutableState.withLock { state -> (transfer: any TaskTransfer, change: Int)? in
       guard state.state == .running || state.state == .suspended else { return nil }
@@ -321,10 +322,8 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     set {
       let delegates = newValue.map { URLSession.Delegates($0, orElse: session?.delegates) }
       // The previous delegate is released outside the lock, because its deinitializer may use the task.
-      _ = changeOptions { options in
-        defer { (options.own, options.delegates) = (newValue, delegates) }
-        return (options.own, options.delegates)
-      }
+      let old = changeOptions { (exchange(&$0.own, with: newValue), exchange(&$0.delegates, with: delegates)) }
+      withExtendedLifetime(old) {}
     }
   }
   /// The date before which the task doesn't send its request, even if it is resumed. Nil, the default, means no delay.
@@ -341,8 +340,8 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   ///
   /// If the maximum number of connections is reached, the waiting task with the highest priority gets the next connection. Tasks of
   /// equal priority get connections in order of arrival. A steady load of tasks with a high priority can therefore keep tasks with
-  /// a low priority waiting until they time out. The priority has no effect on tasks that already have a connection. A change
-  /// applies to the requests that the task sends afterward, such as those of redirects.
+  /// a low priority waiting until they time out. The priority has no effect on tasks that already have a connection. Set the
+  /// priority before the task is resumed.
   open var priority: Float {
     get { explicitPriority ?? firstRequest?.options?.own.priority ?? Self.defaultPriority }
     set { changeOptions { $0.priority = newValue } }
@@ -352,15 +351,18 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   /// The progress is indeterminate until the lengths of both bodies are known. Canceling, pausing or resuming the progress
   /// cancels, suspends or resumes the task. The progress is updated on the delegate queue.
   open var progress: Progress {
-    changeOptions { options in
+    if let progress = option({ $0.progress }) { return progress }
+    let new = Progress(totalUnitCount: -1)
+    new.isPausable = true
+    control(new)
+    let progress = changeOptions { options in
       if let progress = options.progress { return progress }
-      let progress = Progress(totalUnitCount: -1)
-      progress.isPausable = true
-      control(progress)
-      options.progress = progress
+      options.progress = new
       hasProgress.store(true, ordering: .releasing)
-      return progress
+      return new
     }
+    if progress === new { updateProgress(isComplete: state == .completed) }
+    return progress
   }
 
   /// Returns the task itself, because a task can't be copied.

@@ -32,14 +32,14 @@ import Testing
     let store = MemoryStore(capacity: 1_000_000)
     for (value, content) in [("1", "a"), ("2", "b"), ("1", "c")] {
       let new = try record(value, content)
-      store.insert(new, for: "u") { $0.selectingFields == new.response.selectingFields }
+      _ = store.insert(new, for: "u") { $0.selectingFields == new.response.selectingFields }
     }
     #expect(contents(store, "u") == ["b", "c"])
     #expect(store.byteCount > 20)
     let removed = try record("2").response.selectingFields
-    store.removeAll { $0.selectingFields == removed }
+    _ = store.removeAll { $0.selectingFields == removed }
     #expect(contents(store, "u") == ["c"])
-    store.removeAll(for: "u")
+    _ = store.removeAll(for: "u")
     #expect(store.byteCount == 0)
   }
 
@@ -48,7 +48,7 @@ import Testing
     let store = MemoryStore(capacity: 1_000_000)
     let record = try record()
     func isRestored() -> Bool {
-      store.restore(record, for: "u")
+      _ = store.restore(record, for: "u")
       return store.hasRecords(for: "u")
     }
     store.beginChange()
@@ -64,10 +64,10 @@ import Testing
   func restoringVersions() throws {
     let store = MemoryStore(capacity: 1_000_000)
     for (content, time, expected) in [("a", 5, "a"), ("b", 5, "a"), ("c", 6, "c"), ("d", 4, "c")] {
-      store.restore(try record("1", content, at: Int64(time)), for: "u")
+      _ = store.restore(try record("1", content, at: Int64(time)), for: "u")
       #expect(contents(store, "u") == [expected])
     }
-    store.restore(try record("2", "e"), for: "u")
+    _ = store.restore(try record("2", "e"), for: "u")
     #expect(contents(store, "u") == ["c", "e"])
   }
 
@@ -75,7 +75,7 @@ import Testing
   func capacity() throws {
     let store = MemoryStore(capacity: 10_000)
     for number in 0..<20 {
-      store.insert(try record(byteCount: 2000), for: "\(number)") { _ in false }
+      _ = store.insert(try record(byteCount: 2000), for: "\(number)") { _ in false }
       #expect(store.byteCount <= 10_000)
       #expect(store.hasRecords(for: "\(number)"))
       if number == 1 { #expect(store.byteCount > 4000) }

@@ -313,6 +313,42 @@ import Testing
     #expect(counting.lookupCount == 1 && cache.memoryCapacity == 100_000)
   }
 
+  @Test("an object in a stored response's userInfo may use the cache when the cache releases the object")
+  func releasedObjects() throws {
+    final class Witness {
+      let cache: URLCache
+      let request: URLRequest
+      let onRelease: () -> Void
+
+      init(_ cache: URLCache, _ request: URLRequest, onRelease: @escaping () -> Void) {
+        (self.cache, self.request, self.onRelease) = (cache, request, onRelease)
+      }
+
+      deinit {
+        _ = cache.currentMemoryUsage + cache.currentDiskUsage
+        cache.removeCachedResponse(for: request)
+        onRelease()
+      }
+    }
+    let (cache, other) = (cache(), try request("/other"))
+    var releasedCount = 0
+    func store() throws {
+      let witness = Witness(cache, other) { releasedCount += 1 }
+      let fields = ["Cache-Control": "max-age=60"]
+      let stored = try response("1", fields, userInfo: ["witness": witness], policy: .allowedInMemoryOnly)
+      try cache.storeCachedResponse(stored, for: request())
+    }
+    try store()
+    // Replaces the first response.
+    try store()
+    try cache.removeCachedResponse(for: request())
+    try store()
+    cache.removeAllCachedResponses()
+    try store()
+    cache.memoryCapacity = 0
+    #expect(releasedCount == 4)
+  }
+
   // Only this test compares with URLCache.shared, because other tests run while this one replaces it.
   @Test("the shared URLCache can be replaced, and default configurations use the shared URLCache")
   func shared() {

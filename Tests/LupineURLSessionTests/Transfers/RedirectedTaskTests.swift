@@ -54,6 +54,23 @@ import Testing
     }
   }
 
+  @Test("a delegate may change the timeout of a redirected request, and a changed request still bypasses other caches")
+  func changedTimeout() throws {
+    let session = URLSession(configuration: .ephemeral)
+    defer { session.invalidateAndCancel() }
+    var proposed = URLRequest(url: try #require(URL(string: "http://a.test/")))
+    proposed.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData
+    var chosen = proposed
+    chosen.timeoutInterval = 5
+    chosen.setValue("1", forHTTPHeaderField: "X-Own")
+    let next = try session.client.convert(proposed)
+    let adjusted = try session.client.adjust(next, from: proposed, to: chosen)
+    #expect(next.timeouts.firstByte == .seconds(60) && adjusted.timeouts.firstByte == .seconds(5))
+    #expect(adjusted.timeouts.total == next.timeouts.total)
+    #expect(adjusted.fields.first("Cache-Control") == "no-cache" && adjusted.fields.first("Pragma") == "no-cache")
+    #expect(adjusted.fields.first("X-Own") == "1")
+  }
+
   @Test("after too many redirects, the error contains the URL of the last request, and there is no response")
   func limit() async throws {
     // The path is the number of redirects so far.
