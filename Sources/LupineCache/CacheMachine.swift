@@ -107,6 +107,9 @@ package struct CacheMachine: Sendable {
   /// Whether other requests may wait for the response to this one.
   package var isCollapsible: Bool { request.isCollapsible }
 
+  /// Whether the request waits for the response to another one, or may begin to.
+  package var mayBeWaiting: Bool { if case .sending = phase { !hasWaited } else { false } }
+
   // MARK: Lookup
 
   /// Called with the stored responses that are in memory. Files may contain others.

@@ -183,8 +183,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     setDeadline(limit) { exchange in
       if exchange.cache.leave(exchange) { exchange.endWaiting() }
     } unless: {
-      // The wait has ended in the meantime.
-      $0.machine.forwarding == nil
+      // The wait has ended in the meantime, so that a later step may have set its own limit.
+      !$0.machine.mayBeWaiting
     }
   }
 
