@@ -84,8 +84,8 @@ final class Fetch: ResponseSink {
 
   /// Sends a request of this fetch. The engine delivers the response to `sink`.
   func submit(_ request: EngineRequest, to sink: any ResponseSink, on engine: Engine) {
-    // The lock is held so that the handle is known when the first event arrives. The command doesn't shut the engine down, which would
-    // then call `finish` at once.
+    // The lock is held so that the handle is known when the first event arrives. The engine calls `finish` within `submit` only
+    // after a shutdown, and the command shuts down no engine that fetches.
     state.withLock { state in
       let handle = engine.submit(request, to: sink, windowBytes: socket == nil ? .max : Self.socketWindowBytes)
       if case .refused = state.disposition { handle.cancel() }

@@ -80,8 +80,8 @@ public final class Engine: Sendable {
     for shard in shards { shard.inbox.send(.retain(self)) }
   }
 
-  /// Executes a request and delivers the response to `sink` on the thread of one of the engine's event loops. If the engine has been
-  /// shut down, it calls `sink.finish` with an error before this method returns.
+  /// Executes a request and delivers the response to `sink` on the thread of one of the engine's event loops. If the engine has
+  /// been shut down, it calls `sink.finish` with an error before this method returns.
   ///
   /// `windowBytes` is the number of decoded body bytes that the sink accepts before `extendWindow` is called. It is unlimited by
   /// default, and doesn't apply to the head. Redirects aren't followed; callers can follow them with `RedirectRule`. Keep a

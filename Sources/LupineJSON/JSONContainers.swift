@@ -1,7 +1,7 @@
 // JSONContainers: keyed containers that are used again for the next object with the same type of keys, because creating one takes
 // longer than decoding or encoding several values: the runtime looks for the metadata of generic types, and allocates memory.
 
-/// What a keyed container reads or writes.
+/// An object of a document, which a keyed container reads or writes.
 class JSONContained {
   // The type of keys, and the container, while it may be used again. It refers to this object; `forgetContainer` ends the cycle.
   fileprivate final let keys: ObjectIdentifier

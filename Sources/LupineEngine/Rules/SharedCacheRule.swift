@@ -43,8 +43,8 @@ extension EngineRequest {
     case unrestricted
     /// Cache-Control may demand a stored response (only-if-cached).
     case directed
-    /// The request bypasses caches, which find responses by URI: it switches protocols, or it may be sent to a different server than
-    /// other requests for its URI, because of its settings or its Host field.
+    /// The request bypasses caches, which find responses by URI: it switches protocols, or it may be sent to a different server
+    /// than other requests for its URI, because of its settings or its Host field.
     case none
   }
 
