@@ -8,7 +8,7 @@ package import LupineWire
 /// which of them applies, and what remains to be done when the origin's response has ended. Its owner performs the actions: it
 /// reads stored responses, sends requests, and delivers and stores bodies. Indexes refer to the array of stored responses that the
 /// owner has passed to the latest lookup.
-package struct CacheMachine: Sendable {
+package struct CacheMachine: ~Copyable, Sendable {
   /// The way in which a stored response is revalidated that may be served in the meantime (stale-while-revalidate).
   package enum Revalidation: Sendable {
     /// By a separate request, whose response no caller receives.

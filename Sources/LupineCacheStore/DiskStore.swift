@@ -27,7 +27,7 @@ package final class DiskStore: Sendable {
   /// sixteenth of the capacity.
   private static let scanDivisor = 16
 
-  private struct State {
+  private struct State: ~Copyable {
     var index: CacheIndex<UInt64, RecordName>
     var writtenSinceScan: UInt64 = 0
   }

@@ -33,7 +33,7 @@ final class Fetch: ResponseSink {
     case refused(CommandError)
   }
 
-  private struct State {
+  private struct State: ~Copyable {
     var disposition = Disposition.undecided
     /// The engine's handle for the latest request.
     var handle: ExchangeHandle?

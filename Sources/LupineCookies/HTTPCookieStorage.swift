@@ -26,7 +26,7 @@ extension NSNotification.Name {
 /// response's permitted cookies to its method ``setCookies(_:for:mainDocumentURL:)``. Sessions call both methods on any thread,
 /// including the thread that serves the session's sockets, so the methods must be thread-safe and return quickly.
 open class HTTPCookieStorage: NSObject, @unchecked Sendable {
-  private struct State {
+  private struct State: ~Copyable {
     var jar = CookieJar()
     var policy = HTTPCookie.AcceptPolicy.always
   }

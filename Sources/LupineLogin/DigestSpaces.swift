@@ -6,7 +6,7 @@ import LupineAuthentication
 import LupineEngine
 
 /// The Digest authentications of one session, with the protection spaces in which later requests use them.
-struct DigestSpaces: Sendable {
+struct DigestSpaces: ~Copyable, Sendable {
   /// The Digest credentials for one request, and the login that computed them.
   struct Use: Sendable {
     let login: Login

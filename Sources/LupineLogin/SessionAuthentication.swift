@@ -15,7 +15,7 @@ package final class SessionAuthentication: Sendable {
   /// Creates an empty state that uses the system's clock, random numbers and GSSAPI library.
   package convenience init() { self.init(SessionLogins()) }
 
-  init(_ logins: SessionLogins) { self.logins = Mutex(logins) }
+  init(_ logins: consuming sending SessionLogins) { self.logins = Mutex(logins) }
 
   /// Whether a task of the session has answered a challenge of a scheme that affects later requests. If false, requests need no
   /// preparation.
@@ -31,7 +31,7 @@ package final class SessionAuthentication: Sendable {
 }
 
 /// The authentications that the tasks of a session share. Performs no I/O. The owner must guard this value with a lock.
-package struct SessionLogins: Sendable {
+package struct SessionLogins: ~Copyable, Sendable {
   var spaces = DigestSpaces()
   var connections = AuthenticatedConnections()
   let sources: AuthenticationSources

@@ -223,7 +223,7 @@ package struct TaskAuthentication: Sendable {
 
   /// Returns the challenges for a refused request, and the server that sent them. Returns nil if a credential can't help.
   package func question(
-    of cause: AuthenticationRefusal, _ request: EngineRequest, via proxy: Proxy?, _ session: SessionLogins
+    of cause: AuthenticationRefusal, _ request: EngineRequest, via proxy: Proxy?, _ session: borrowing SessionLogins
   ) -> AuthenticationQuestion? {
     let (party, challenges): (AuthenticationParty, [Challenge])
     switch cause {

@@ -18,7 +18,7 @@ import Synchronization
 /// Bodies are recorded after their content coding has been decoded, and held in memory. A recording can be used on any thread, and
 /// by several sessions.
 public final class Recording: Sendable {
-  private struct State {
+  private struct State: ~Copyable {
     var entries: [(number: Int, entry: HTTPArchive.Entry)] = []
     var count = 0
   }

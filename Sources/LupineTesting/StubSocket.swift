@@ -10,7 +10,7 @@ import Synchronization
 public final class StubSocket: Sendable {
   private enum Stage { case open, closing, ended }
 
-  private struct State {
+  private struct State: ~Copyable {
     var stage = Stage.open
     /// The client's bytes that aren't a complete frame yet.
     var bytes: [UInt8] = []

@@ -24,7 +24,7 @@ public final class Stubs: Sendable {
     let reply: @Sendable (RecordedRequest, _ count: Int) -> StubReply
   }
 
-  private struct State {
+  private struct State: ~Copyable {
     var rules: [Rule] = []
     var requests: [RecordedRequest] = []
   }

@@ -29,7 +29,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   /// A closure that is called with the host's new reachability.
   public typealias Listener = (NetworkReachabilityStatus) -> Void
 
-  private struct State {
+  private struct State: ~Copyable {
     var queue = DispatchQueue.main
     var previousFlags: SCNetworkReachabilityFlags?
     /// A number that is incremented when listening stops. Changes that were detected before are then no longer reported.

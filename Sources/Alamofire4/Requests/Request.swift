@@ -18,7 +18,7 @@ open class Request: @unchecked Sendable {
     case failure(any Error)
   }
 
-  private struct State {
+  private struct State: ~Copyable {
     var task: URLSessionTask?
     var retryCount: UInt = 0
     var startTime: Double?

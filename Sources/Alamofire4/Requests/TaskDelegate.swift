@@ -7,7 +7,7 @@ import Synchronization
 // Unchecked because the class is open. All state is constant or in the Mutex.
 /// Holds the received data and the error of a request's task, and the queue on which responses are serialized.
 open class TaskDelegate: NSObject, @unchecked Sendable {
-  private struct State {
+  private struct State: ~Copyable {
     var error: (any Error)?
     var credential: URLCredential?
     var metrics: URLSessionTaskMetrics?

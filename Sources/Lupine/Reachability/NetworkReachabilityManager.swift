@@ -75,7 +75,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   /// Blocks while it looks up a host's name, unless the manager is listening. Don't use it on a queue that must not block.
   open var status: NetworkReachabilityStatus { NetworkReachabilityStatus(flags) }
 
-  private struct State {
+  private struct State: ~Copyable {
     /// The listener and the queue on which it is called, or nil if there is none.
     var call: (listener: Listener, queue: DispatchQueue)?
     var previousStatus: NetworkReachabilityStatus?

@@ -29,7 +29,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
     return (error as? URLError).map { defaultURLErrorOfflineCodes.contains($0.code) } ?? false
   }
 
-  private struct State {
+  private struct State: ~Copyable {
     /// The running waits for a network path, one for each waiting request, by a unique number. Releasing a `PathWait` ends that
     /// wait.
     var waits: [UInt64: PathWait] = [:]

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// It prepares each `URLRequest`, checks each response before its first event is delivered, and decides whether to reconnect.
 final class EventStream: Sendable {
-  private struct State {
+  private struct State: ~Copyable {
     var lastEventID: String
     var retry: Duration?
     var reconnection: EventStreamReconnection

@@ -29,7 +29,7 @@ final class ResponseFeed: StreamConsumer {
     var hold: StreamPiece?
   }
 
-  fileprivate struct State {
+  fileprivate struct State: ~Copyable {
     /// The received parts of the response body. The parts at indices below `first` have been read.
     var parts: [Part] = []
     var first = 0

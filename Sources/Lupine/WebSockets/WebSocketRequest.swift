@@ -10,7 +10,7 @@ import Synchronization
 /// The first handler resumes the request. Slow handlers cause backpressure: the next message is received when all handlers have
 /// returned. Adapters change the request of the opening handshake. If the connection fails, retriers may open another one.
 public final class WebSocketRequest: Request, @unchecked Sendable {
-  private struct SocketState {
+  private struct SocketState: ~Copyable {
     var handlers: [WebSocketHandler] = []
     /// Whether the request was resumed before it has a handler, so that events are kept, and messages aren't received, until then.
     var awaitsHandler = false

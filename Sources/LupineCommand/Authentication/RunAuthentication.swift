@@ -31,7 +31,7 @@ final class RunAuthentication: Sendable {
     var isSpent: Bool
   }
 
-  private struct State {
+  private struct State: ~Copyable {
     var login: Login?
     /// The hosts to which this run of the command has sent requests.
     var hosts: Set<String> = []

@@ -8,7 +8,7 @@ import Synchronization
 /// Executes the request of a fetch with the cache. Either gives the fetch a stored response, or passes on the origin's response and
 /// stores it if possible.
 final class CachedFetch: ResponseSink {
-  private struct State {
+  private struct State: ~Copyable {
     var machine: CacheMachine
     /// The stored responses to which the machine's indexes refer.
     var records: [RecordReader] = []

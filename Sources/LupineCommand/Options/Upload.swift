@@ -8,7 +8,7 @@ import Synchronization
 /// The request can be sent again only if nothing of the input has been read, for example if the server answers `Expect:
 /// 100-continue` with a challenge.
 final class Upload: Sendable {
-  private struct State {
+  private struct State: ~Copyable {
     var input: InputStream?
     /// The number of the latest request body that reads the input. Bodies with lower numbers must not read it.
     var bodyCount = 0

@@ -7,7 +7,7 @@ import Synchronization
 /// The destination of the response's body: standard output or a file. The file is created only when a response is about to be
 /// written.
 final class Output: Sendable {
-  private struct State {
+  private struct State: ~Copyable {
     /// The descriptor of the file or of standard output. Nil before the file is opened and after it is closed.
     var descriptor: CInt?
     var byteCount: UInt64 = 0

@@ -29,7 +29,7 @@ public final class BodyWriter: Sendable {
     }
   }
 
-  private struct State {
+  private struct State: ~Copyable {
     var buffered: [UInt8] = []
     var ending: Ending?
     /// Whether the event loop is waiting for bytes of the body. If true, it must be notified when bytes are written or the body

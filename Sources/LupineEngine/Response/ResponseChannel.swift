@@ -9,7 +9,7 @@ final class ResponseChannel: ResponseSink {
   /// The trailer fields of a complete response, or the error with which the exchange ended.
   private typealias Ending = Result<Fields, EngineError>
 
-  private struct State {
+  private struct State: ~Copyable {
     var handle: ExchangeHandle?
     /// The engine, which is retained until the exchange ends, so that the body can be
     /// read after the caller has released the engine.

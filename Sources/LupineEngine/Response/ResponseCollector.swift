@@ -15,7 +15,7 @@ final class ResponseCollector: ResponseSink {
 
   typealias Outcome = (Result<Collected, EngineError>, ExchangeMetrics)
 
-  private struct State {
+  private struct State: ~Copyable {
     var head: ResponseHead?
     var next: Result<EngineRequest, EngineError>?
     var body: [UInt8] = []

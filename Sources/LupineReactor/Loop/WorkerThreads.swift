@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// A group of threads for jobs that may block. Each thread starts with a job, runs further jobs, and ends when no job is queued.
 package final class WorkerThreads: Sendable {
-  private struct State {
+  private struct State: ~Copyable {
     /// The queued jobs, newest first.
     var waiting: [@Sendable () -> Void] = []
     var threadCount = 0

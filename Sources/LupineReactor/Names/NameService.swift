@@ -42,7 +42,7 @@ package final class NameService: Sendable {
     func resume(with answer: Answer) { completion(answer.withPort(port)) }
   }
 
-  private struct State {
+  private struct State: ~Copyable {
     var cache: AddressCache
     var lookups: [String: Lookup] = [:]
     /// The deadlines of the lookups in flight, by name.

@@ -18,7 +18,7 @@ public final class SystemResolver: HostResolver {
     let completion: NameService.Completion
   }
 
-  private struct State {
+  private struct State: ~Copyable {
     /// The queued lookups, which haven't started, by their sequence numbers. The numbers are assigned in the order of the calls.
     var waiting: [UInt64: Lookup] = [:]
     /// The sequence number at which the search for the oldest queued lookup starts. All lookups with lower numbers have left the

@@ -66,7 +66,7 @@ public final class TLSSessionStore: Sendable {
     var change: UInt64
   }
 
-  fileprivate struct State {
+  fileprivate struct State: ~Copyable {
     var shelves: [Place: Shelf] = [:]
     var changes: UInt64 = 0
   }

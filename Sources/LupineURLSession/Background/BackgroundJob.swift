@@ -16,7 +16,7 @@ protocol BackgroundTask: URLSessionTask {
 
 /// The state that a task has only in a background session: its record on disk, its request, and its attempts to send the request.
 final class BackgroundJob: Sendable {
-  private struct State {
+  private struct State: ~Copyable {
     /// The request to send, including changes that the delegate has made to it.
     var request: URLRequest?
     /// Whether to ask the delegate for credentials before the request is sent, because the task's record on disk omits them.

@@ -22,7 +22,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     case ended
   }
 
-  struct State {
+  struct State: ~Copyable {
     var machine: CacheMachine
     /// The stored responses that the latest lookup has found. The machine's indexes refer to them.
     var found: [FoundResponse] = []
@@ -191,7 +191,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   /// Calls `passed` after a time limit, unless the step that it limits has ended before, or `hasEnded` returns true now.
   private func setDeadline(
     _ limit: Duration, _ passed: @escaping @Sendable (CacheExchange) -> Void,
-    unless hasEnded: (State) -> Bool = { _ in false }
+    unless hasEnded: (borrowing State) -> Bool = { _ in false }
   ) {
     let deadline = Deadline(after: limit) { [weak self] in
       if let self { passed(self) }

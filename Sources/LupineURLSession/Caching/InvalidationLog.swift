@@ -15,7 +15,7 @@ final class InvalidationLog: Sendable {
   /// From then on, any URI that isn't in the log may have been invalidated up to that time.
   static let invalidatedURIsMax = 1_000
 
-  private struct State {
+  private struct State: ~Copyable {
     /// The number of the latest invalidation of each URI.
     var latest = RecencyList<CacheKey, UInt64>()
     /// The number of the latest invalidation that has been forgotten, or 0.

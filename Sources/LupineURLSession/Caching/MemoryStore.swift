@@ -22,7 +22,7 @@ final class MemoryStore: Sendable {
   /// The part of a record's size that doesn't depend on its content, in bytes: 512, an estimate.
   private static let overheadByteCount = 512
 
-  private struct State {
+  private struct State: ~Copyable {
     var index: CacheIndex<CacheKey, Record>
     var lastID: UInt64 = 0
     /// The number of changes between `beginChange` and `endChange`, which the disk store hasn't completed yet.

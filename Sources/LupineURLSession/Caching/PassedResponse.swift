@@ -15,7 +15,7 @@ final class PassedResponse: Sendable {
   /// doesn't accept the body: 1,000. Afterward, the engine reads and discards the body for at most another second.
   static let unwantedMillisecondsMax = 1_000
 
-  private struct State {
+  private struct State: ~Copyable {
     var body: Data
     /// The maximum size of the body in bytes.
     var byteCountMax: Int

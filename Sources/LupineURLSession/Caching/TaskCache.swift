@@ -73,7 +73,7 @@ final class TaskCache: Sendable {
     var acceptsAnyAge: Bool { policy == .returnCacheDataElseLoad || policy == .returnCacheDataDontLoad }
   }
 
-  private struct State {
+  private struct State: ~Copyable {
     var isServed = false
     var sent: SentRequest?
     /// The response to `sent` that will be stored once it is complete.

@@ -6,7 +6,7 @@ import Synchronization
 /// A queue that passes the parts of a response's body to its consumers, each part to one of them. Usually there is one consumer.
 /// The task's receive window limits the number of bytes in the queue.
 final class ByteChannel: Sendable {
-  private struct State {
+  private struct State: ~Copyable {
     var parts: [Data] = []
     /// The index of the oldest unread part in `parts`. Removing each part from the front of the array instead would take quadratic
     /// time.

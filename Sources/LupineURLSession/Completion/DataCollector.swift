@@ -8,7 +8,7 @@ import Synchronization
 final class DataCollector: TaskCollector {
   typealias Handler = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
 
-  private struct State {
+  private struct State: ~Copyable {
     var body = CollectedBody()
     var handler: Handler?
     /// The error for a body that exceeds the maximum size, after which the task is canceled. The completion handler is called with

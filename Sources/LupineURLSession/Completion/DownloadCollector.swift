@@ -8,7 +8,7 @@ import Synchronization
 final class DownloadCollector: TaskCollector {
   typealias Handler = @Sendable (URL?, URLResponse?, (any Error)?) -> Void
 
-  private struct State {
+  private struct State: ~Copyable {
     var file: Result<URL, any Error>?
     var handler: Handler?
   }

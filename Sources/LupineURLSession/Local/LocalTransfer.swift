@@ -24,7 +24,7 @@ final class LocalTransfer: TaskTransfer {
     case end
   }
 
-  private struct State {
+  private struct State: ~Copyable {
     var observer: (any TransferObserver)?
     var phase = Phase.unopened
     /// The progress of the current step: opening the content, reading and delivering a piece, or ending. After the first, the observer
@@ -114,7 +114,7 @@ final class LocalTransfer: TaskTransfer {
     }
   }
 
-  private func nextStep(_ state: State) -> Step? {
+  private func nextStep(_ state: borrowing State) -> Step? {
     if state.demand.isCanceled { return .end }
     if state.turn.isAsked { return nil }
     switch state.phase {

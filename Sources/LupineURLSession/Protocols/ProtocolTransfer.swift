@@ -51,7 +51,7 @@ final class ProtocolTransfer: TaskTransfer {
     let urlProtocol: URLProtocol
   }
 
-  private struct State {
+  private struct State: ~Copyable {
     /// The request that the URL protocol answers.
     var request: URLRequest
     /// Whether the transfer has asked the session's delegate for the request's body stream and hasn't received the stream yet.
@@ -387,9 +387,8 @@ final class ProtocolTransfer: TaskTransfer {
   /// The values from which the task creates its metrics. They contain the transactions of the predecessor, one transaction without
   /// a connection for the URL protocol's response and, after a redirect, the transactions of the next transfer.
   var measurements: URLSessionTaskMetrics.Values {
-    let state = state.withLock { $0 }
-    let own = state.delivered.measurements(of: state.request)
-    let all = state.successor.map { own.redirected(to: $0.measurements) } ?? own
+    let (own, successor) = state.withLock { ($0.delivered.measurements(of: $0.request), $0.successor) }
+    let all = successor.map { own.redirected(to: $0.measurements) } ?? own
     return predecessor.map { $0.measurements.redirected(to: all) } ?? all
   }
 }

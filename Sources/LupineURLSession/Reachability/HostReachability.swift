@@ -43,7 +43,7 @@ package final class HostReachability: Sendable {
     case outdated
   }
 
-  private struct State {
+  private struct State: ~Copyable {
     var watch: (any AnyObject & Sendable)?
     /// The closure that is called with each path, on any thread. Nil while the network isn't being watched.
     var handler: (@Sendable (HostPath) -> Void)?

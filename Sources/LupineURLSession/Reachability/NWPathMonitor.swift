@@ -22,7 +22,7 @@ public final class NWPathMonitor: Sendable {
     case canceled
   }
 
-  private struct State {
+  private struct State: ~Copyable {
     var watching = Watching.never
     var handler: (@Sendable (NWPath) -> Void)?
     var latest: NWPath?

@@ -56,7 +56,7 @@ package final class PathWaiters: Sendable {
   /// The waiters for this machine's network. All sessions and retriers share this object.
   package static let shared = PathWaiters(source: .system)
 
-  private struct State {
+  private struct State: ~Copyable {
     var list = PathWaitList()
     var watch: (any AnyObject & Sendable)?
     /// The number of times that the network has been watched, which is also the number of the latest watch. Late reports of earlier

@@ -119,7 +119,7 @@ struct SilentServers {
 
 /// Collects the response to one request, while a thread waits for the response.
 private final class FetchSink: ResponseSink {
-  private struct State {
+  private struct State: ~Copyable {
     var status = 0
     var body: [UInt8] = []
   }

@@ -27,7 +27,7 @@ package final class EngineClient: CacheUpstream, Sendable {
   private let hasConnection: Bool
   /// The session's timeouts, for requests that don't set any.
   private let timeouts: Timeouts
-  private struct State {
+  private struct State: ~Copyable {
     var engine: Engine?
     var evaluation: ServerTrustEvaluation?
     /// The object that asks the session's delegate whether to trust a server. Nil if the delegate doesn't decide about trust.

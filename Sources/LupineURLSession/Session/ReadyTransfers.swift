@@ -6,7 +6,7 @@ import Synchronization
 /// The transfers that have received data or events which haven't been delivered yet. One block on the delivery queue delivers the
 /// data and events of all these transfers, which come from one or more iterations of the event loops.
 final class ReadyTransfers: IterationObserver {
-  private struct State {
+  private struct State: ~Copyable {
     var ready: [any ReadyTransfer] = []
     /// An empty array that replaces `ready` while a delivery is in progress. Its capacity is reused, so that adding transfers
     /// doesn't allocate memory.

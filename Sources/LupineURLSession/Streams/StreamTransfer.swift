@@ -28,7 +28,7 @@ final class StreamTransfer: TaskTransfer, StreamSink {
     case ended(URLError?)
   }
 
-  private struct Guarded {
+  private struct Guarded: ~Copyable {
     var state = StreamTaskState()
     /// Actions that wait for those before them, which another thread is carrying out.
     var actions: [StreamTaskState.Action] = []

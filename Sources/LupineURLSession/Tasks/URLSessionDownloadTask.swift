@@ -13,7 +13,7 @@ import Synchronization
 /// ``NSURLSessionDownloadTaskResumeData``.
 open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   /// The part of the task's state that may be used on any queue. The rest is used only on the file queue.
-  private struct MutableState {
+  private struct MutableState: ~Copyable {
     /// The number of bytes in the file, including those of an earlier download that this task resumes.
     var writtenByteCount: Int64 = 0
     /// The number of bytes in the file that were reported to the delegate.

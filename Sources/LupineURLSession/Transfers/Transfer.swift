@@ -20,7 +20,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     let metrics: ExchangeMetrics
   }
 
-  struct Guarded {
+  struct Guarded: ~Copyable {
     var state: TransferState
     /// The handle of the latest exchange with the engine or the cache. Nil until the first exchange has been submitted.
     var handle: TransferHandle?

@@ -75,7 +75,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     public static let tlsHandshakeFailure = CloseCode(1015)
   }
 
-  private struct SocketState {
+  private struct SocketState: ~Copyable {
     var closeCode = CloseCode.invalid
     var closeReason: Data?
     /// Whether the caller has canceled the task without a code.
@@ -363,7 +363,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
   }
 
   private static func completionError(
-    _ state: SocketState, _ result: Result<Void, URLError>, _ ending: WebSocketChannel.Ending
+    _ state: borrowing SocketState, _ result: Result<Void, URLError>, _ ending: WebSocketChannel.Ending
   ) -> (any Error)? {
     if let error = state.handshakeError { return error }
     switch (ending, result) {

@@ -20,7 +20,7 @@ final class RawConnection: StreamSink {
     case full
   }
 
-  private struct State {
+  private struct State: ~Copyable {
     var handle: StreamHandle?
     var writer: BodyWriter?
     /// The writer of a connection that needs a TLS handshake.

@@ -3,7 +3,7 @@
 internal import LupineWire
 
 /// The pool keys of recently used origins.
-struct OriginKeys {
+struct OriginKeys: ~Copyable {
   private let rules: ProxyRules
   /// The values of the environment variables that specify proxies, by variable name.
   private let environment: [String: String]
