@@ -185,7 +185,7 @@ extension FixedWidthInteger {
     }
     // No number of 18 digits exceeds 64 bits, with or without sign.
     guard bytes.count - index <= 18 else {
-      guard let value = Self.long(bytes) else { return nil }
+      guard let value = Self.long(bytes, from: index, isNegative: isNegative) else { return nil }
       self = value
       return
     }
@@ -199,5 +199,17 @@ extension FixedWidthInteger {
 
   // Not inlined, because each use would contain a copy.
   @inline(never)
-  private static func long(_ bytes: JSONBytes) -> Self? { Self(String(decoding: bytes.buffer, as: UTF8.self)) }
+  private static func long(_ bytes: JSONBytes, from start: Int, isNegative: Bool) -> Self? {
+    var value: Self = 0
+    for index in start..<bytes.count {
+      let (tenfold, isTooLarge) = value.multipliedReportingOverflow(by: 10)
+      let digit = Self(truncatingIfNeeded: bytes[index] &- 0x30)
+      // A negative number is built from negative parts, because the smallest integer has no positive counterpart.
+      let (next, overflows) =
+        isNegative ? tenfold.subtractingReportingOverflow(digit) : tenfold.addingReportingOverflow(digit)
+      guard !isTooLarge, !overflows else { return nil }
+      value = next
+    }
+    return value
+  }
 }
