@@ -187,14 +187,18 @@ package final class WebSocketChannel: Sendable {
       arm(&state)
       return (value, state.beginDelivery())
     }
-    if isFirst {
-      var actions: [WebSocketChannelState.Action] = []
-      while state.withLock({ $0.takeActions(into: &actions) }) {
-        for action in actions { perform(action) }
-        actions.removeAll(keepingCapacity: true)
-      }
-    }
+    if isFirst { performActions() }
     return value
+  }
+
+  // Not inlined, because each use of `perform` would contain a copy.
+  @inline(never)
+  private func performActions() {
+    var actions: [WebSocketChannelState.Action] = []
+    while state.withLock({ $0.takeActions(into: &actions) }) {
+      for action in actions { perform(action) }
+      actions.removeAll(keepingCapacity: true)
+    }
   }
 
   private func perform(_ action: WebSocketChannelState.Action) {

@@ -149,6 +149,12 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     }
     // The limit of the step that has ended is released outside the lock.
     guard let (action, found, _) = performed else { return }
+    perform(action, found, metrics)
+  }
+
+  // Not inlined, because each use of the method above would contain a copy.
+  @inline(never)
+  private func perform(_ action: CacheMachine.Action, _ found: [FoundResponse], _ metrics: ExchangeMetrics?) {
     switch action {
     case .lookUp(let isLimited): return lookUp(isLimited)
     case .send(_, let mayWait): mayWait ? cache.join(self) : forward()

@@ -78,12 +78,10 @@ final class ReadyTransfers: IterationObserver {
     }
     queue.resumingTogether { resumeCollected in
       // A single transfer delays no Swift task of another one, so the time doesn't matter.
-      if transfers.count == 1 { return transfers[0].deliver() }
-      var due = Instant.now + Self.resumptionDelayMax
+      var due = transfers.count == 1 ? nil : Instant.now + Self.resumptionDelayMax
       for transfer in transfers {
         transfer.deliver()
-        let now = Instant.now
-        guard due < now else { continue }
+        guard let limit = due, case let now = Instant.now, limit < now else { continue }
         resumeCollected()
         due = now + Self.resumptionDelayMax
       }

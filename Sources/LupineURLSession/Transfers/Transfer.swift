@@ -248,6 +248,8 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     for action in actions { perform(action, handle) }
   }
 
+  // Not inlined, because each use of `apply` would contain a copy.
+  @inline(never)
   private func perform(_ action: TransferState.Action, _ handle: TransferHandle?) {
     switch action {
     case .deliver: delivery.add(self)
