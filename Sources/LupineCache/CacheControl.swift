@@ -97,7 +97,7 @@ package struct CacheControl: Sendable, Hashable {
     case "must-understand" where argument == .none: flags.insert(.mustUnderstand)
     case "only-if-cached": flags.insert(.onlyIfCached)
     case "public" where argument == .none: flags.insert(.isPublic)
-    // A private directive with field names restricts only shared caches (RFC 9111 §5.2.2.7).
+    // A private cache may store a response with `private`. Field names in it concern only shared caches (RFC 9111 §5.2.2.7).
     case "private": flags.insert(.isPrivate)
     case "immutable" where argument == .none: flags.insert(.immutable)
     default: break

@@ -9,7 +9,7 @@ package import LupineWire
 /// reads stored responses, sends requests, and delivers and stores bodies. Indexes refer to the array of stored responses that the
 /// owner has passed to the latest lookup.
 package struct CacheMachine: ~Copyable, Sendable {
-  /// The way in which a stored response is revalidated that may be served in the meantime (stale-while-revalidate).
+  /// The way to revalidate a stale response that may be served in the meantime (stale-while-revalidate).
   package enum Revalidation: Sendable {
     /// By a separate request, whose response no caller receives.
     case inBackground
@@ -58,8 +58,8 @@ package struct CacheMachine: ~Copyable, Sendable {
     /// The caller receives the response. The owner makes these changes of stored responses, and asks `StoreDecision` whether to
     /// store the response.
     case passOn([StoredUpdate], ExchangeTimes)
-    /// The caller doesn't receive the response. The owner discards its body. Nil, or the stored response that will answer the
-    /// caller and other requests for the URI.
+    /// The caller doesn't receive the response, and the owner discards its body. `confirmed` is the stored response that will
+    /// answer the caller and other requests for the URI, or nil if there is none.
     case withhold([StoredUpdate], confirmed: StoredResponse?)
     /// The response is the rest of the representation whose beginning is stored at this index. The caller receives the combined
     /// response, a 200: the prefix of the stored body, and then the body of the response. The owner calls `received(byteCount:)`
@@ -96,7 +96,7 @@ package struct CacheMachine: ~Copyable, Sendable {
 
   /// - Parameters:
   ///   - request: The caller's request.
-  ///   - revalidation: The way in which a stored response is revalidated that may be served in the meantime.
+  ///   - revalidation: The way to revalidate a stale response that may be served in the meantime.
   ///   - mayWait: Whether the response to another request may answer this one too.
   package init(_ request: CacheRequest, _ revalidation: Revalidation, mayWait: Bool) {
     self.request = request

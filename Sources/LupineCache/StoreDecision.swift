@@ -139,9 +139,9 @@ extension StoredResponse {
     request.mayRead(partition) && selectingFields.match(request)
   }
 
-  /// Returns whether this stored response is of a newer version than `other`, because it was requested after the head of `other` had
-  /// arrived. The body of `other` then took longer, or the decision to store it. False if the clock has been set back since this
-  /// response arrived: its times then say nothing.
+  /// Returns whether this stored response is of another version than `other`, and newer: it was requested after the head of `other`
+  /// had arrived. `other` can nevertheless be stored later, if its body or the decision to store it took longer. Returns false if
+  /// the clock has been set back since this response arrived, because its times can't be compared then.
   package func isNewer(than other: StoredResponse, now: Int64) -> Bool {
     times.request > other.times.response && times.response <= now && !isSameVersion(as: other)
   }

@@ -43,7 +43,7 @@ package final class DiskStore: Sendable {
     let (key, isNew) = try FolderKey.load(from: folder)
     self.key = key
     state = Mutex(State(index: CacheIndex(capacity: capacity)))
-    // Without this key, nobody could find these records. Earlier versions, which had no key, have written them, or the key was lost.
+    // The records were written without this key: by an earlier version, or before the key was lost. No lookup can find them.
     if isNew { for name in try folder.names() where RecordName(name) != nil { try? folder.remove(name) } }
     try scan()
   }

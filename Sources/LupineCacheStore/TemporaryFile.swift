@@ -2,14 +2,14 @@
 
 internal import LupineReactor
 
-/// A new file with a temporary name. If the process ends, the kernel releases the file's lock, and the next scan of the folder removes
-/// the file.
+/// A new file with a temporary name. If the process ends, the kernel releases the file's lock, and the next scan of the folder
+/// removes the file.
 struct TemporaryFile: ~Copyable {
   let name: String
   private let file: WritableFile
 
-  /// The maximum number of attempts to create a temporary file: 4. An attempt fails only if another process scans the folder after
-  /// the file was created and before it was locked.
+  /// The maximum number of attempts to create a temporary file: 4. Another attempt is useful if another process has scanned the
+  /// folder after the file was created and before it was locked.
   private static let attemptsMax: UInt64 = 4
 
   /// Creates and locks a temporary file. A scan by another process can remove the file before it is locked. In that case, tries
@@ -20,7 +20,13 @@ struct TemporaryFile: ~Copyable {
       let name = RecordName.temporary(id &+ attempt)
       do throws(SystemError) {
         let file = try WritableFile(creating: name, in: folder)
-        try file.lock()
+        do throws(SystemError) {
+          try file.lock()
+        } catch {
+          // A scan can't lock the file either, so that it would remain.
+          try? folder.remove(name)
+          throw error
+        }
         if folder.contains(name) {
           self.name = name
           self.file = file

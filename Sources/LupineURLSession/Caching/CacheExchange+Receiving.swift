@@ -35,8 +35,8 @@ struct NetworkExchange {
   /// The engine's handle for the request. Nil until `submit` has returned.
   var handle: ExchangeHandle?
   private(set) var use = Use.receiving
-  /// The stored beginning of the body that the request completes. Until it has been delivered, the engine's window is empty, so that
-  /// no byte of the origin's body arrives before. Nil afterward, and if the request completes no stored part.
+  /// The stored beginning of the body that the request completes. Until it has been delivered, the engine's window is empty, so
+  /// that no byte of the origin's body arrives first. Nil afterward, and if the request completes no stored part.
   var beginning: ServedBody?
   /// The number of bytes by which the task has extended the receive window before `submit` returned the handle. The engine's window
   /// is extended by this number as soon as there is a handle.
@@ -90,8 +90,9 @@ extension CacheExchange.State {
     case stored(NetworkExchange)
   }
 
-  /// Stores the engine's handle for an attempt. If the engine's exchange must be paused or resumed first, returns that step instead.
-  /// `isPaused` is what the engine was told last.
+  /// Stores the engine's handle for an attempt. If the engine's exchange must be paused or resumed first, returns that step
+  /// instead.
+  /// `isPaused` is whether the latest command to the engine's exchange was to pause.
   ///
   /// Until the handle is stored, no other thread pauses or resumes the engine's exchange. Therefore, the engine gets these commands
   /// in the task's order, even if the task is resumed during a step. Returns nil if the attempt has already ended.

@@ -144,8 +144,8 @@ extension CacheExchange {
     switch served.body {
     case .file(let file, let range): return .read(file, offset: range.lowerBound, countMax: state.window)
     case .data(let data):
-      // If the body isn't streamed, all of it is delivered at once: it is in memory anyway. The rest of a body that the origin
-      // completes needs the window, however.
+      // A body that isn't streamed is in memory anyway, so all of it is delivered at once. A stored beginning is delivered within
+      // the window, however, because the origin's rest uses the same window.
       let isWhole = if case .serving = state.phase { !isStreamed } else { false }
       let piece = isWhole ? data : data.prefix(state.window)
       served.body = .data(data.dropFirst(piece.count))

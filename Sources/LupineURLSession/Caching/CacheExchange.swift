@@ -50,7 +50,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
       set { if case .forwarding = phase, let newValue { phase = .forwarding(newValue) } }
     }
 
-    /// The stored body that is being delivered: all of a response's, or the beginning of one whose rest the origin sends.
+    /// The stored body that is being delivered: a whole body, or the beginning of one whose rest the origin sends.
     var served: ServedBody? {
       get { if case .serving(let served) = phase { served } else { network?.beginning } }
       set {
@@ -116,8 +116,9 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   }
 
   var stores: CacheStores { cache.stores }
-  /// The maximum time for which this request waits for the response to another request: the request's time limit for the first byte
-  /// of a response, or else 20 seconds.
+
+  /// The request's own limit for waiting for the response to another request: its time limit for the first byte of a response, or
+  /// else 20 seconds. The session's `waitMax` also applies.
   var waitMax: Duration { engineRequest.timeouts.firstByte ?? SessionCache.waitMax }
 
   // MARK: Deciding
@@ -140,14 +141,17 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   /// Passes an event to the machine, unless the exchange has ended, and performs the machine's action. `metrics` are those of a
   /// preceding request to the origin, or nil if no request was sent.
   func perform(_ metrics: ExchangeMetrics? = nil, _ event: (inout State) -> CacheMachine.Action?) {
-    let performed = state.withLock { state -> (CacheMachine.Action, [FoundResponse], Deadline?)? in
+    let performed = state.withLock {
+      state -> (CacheMachine.Action, [FoundResponse], released: ([FoundResponse], Deadline?))? in
+      let old = state.found
       guard !state.hasEnded, let action = event(&state) else { return nil }
       state.phase = .deciding
       // Only the file of a response that is served now stays open.
       defer { state.found = state.found.map(\.closed) }
-      return (action, state.found, state.deadline.take())
+      return (action, state.found, (old, state.deadline.take()))
     }
-    // The limit of the step that has ended is released outside the lock.
+    // The responses of an earlier lookup, which can own objects of the program, and the limit of the step that has ended are
+    // released outside the lock.
     guard let (action, found, _) = performed else { return }
     perform(action, found, metrics)
   }
@@ -189,8 +193,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     setDeadline(limit) { exchange in
       if exchange.cache.leave(exchange) { exchange.endWaiting() }
     } unless: {
-      // The wait has ended in the meantime, so that a later step may have set its own limit.
-      !$0.machine.mayBeWaiting
+      // The wait has ended, or this request is sent in the leader's place: a later step may have set its own limit.
+      !$0.machine.mayBeWaiting || $0.lead != nil
     }
   }
 

@@ -77,6 +77,7 @@ final class CacheStores: Sendable {
   private let clock: @Sendable () -> Date
   let unwrittenBytesMax: Int
   private let queue = DispatchQueue(label: "lupine.cache")
+  /// Held while a change is made in memory and queued for the files, so that all changes have the same order in both.
   private let changing = Mutex(())
   /// Marks the queue, so that work on it can find out which queue it is on.
   private static let queueKey = DispatchSpecificKey<ObjectIdentifier>()
@@ -124,7 +125,7 @@ final class CacheStores: Sendable {
   /// Performs work with the cache's files asynchronously, on their serial queue, after all earlier work.
   func onQueue(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
 
-  /// Performs work that only reads files: at once if the caller is on the files' queue, and otherwise like `onQueue`.
+  /// Performs work with the cache's files: at once if the caller is on their queue, and otherwise like `onQueue`.
   func onQueueNow(_ work: @escaping @Sendable () -> Void) {
     if isOnQueue { work() } else { onQueue(work) }
   }

@@ -21,7 +21,7 @@ struct FlightTable<Member: Identifiable>: Sendable where Member: Sendable, Membe
     case goesAlone
   }
 
-  /// The way in which a flight's leader has ended. Other requests have waited for the response to this request.
+  /// The way in which a flight's leader has ended.
   enum Outcome {
     /// The responses stored for the URI may have changed, so the waiting requests look them up again.
     case stored

@@ -20,9 +20,9 @@ final class SessionCache: Sendable {
   /// limit, a server that sends the body very slowly could keep it running forever.
   static let revalidationTimeMax = Duration.seconds(60)
 
-  /// The maximum time, in milliseconds, for looking up stored responses in files, and then for reading the stored beginning that the
-  /// request completes: 5,000 each. If it takes longer, for example because a network share stalls, the request is sent to the origin
-  /// as if no response were stored in files.
+  /// The maximum time, in milliseconds, for looking up stored responses in files, and then for reading the stored beginning that
+  /// the request completes: 5,000 each. If it takes longer, for example because a network share stalls, the request is sent to the
+  /// origin as if no response were stored in files.
   static let lookupMillisecondsMax = 5_000
 
   private static let sessionCount = Atomic(0)
@@ -101,12 +101,12 @@ final class SessionCache: Sendable {
     _ request: EngineRequest, policy: URLRequest.CachePolicy, ownCookie: String?, digest: UInt64? = nil,
     identity: TLSIdentity?, secretFields: Set<String> = []
   ) -> CacheRequest {
-    // A program can act for several users in one session, so each set of credentials has its own partition.
-    // A proof of Digest changes with each request, but its authentication has one realm, user name and password. Any other value
-    // counts as a whole: the cache can't verify a proof that the caller has computed, so that nobody else may use its response. No
-    // field value contains NUL.
     // Read once, because each access to these properties has a price.
     let (uri, fields) = (request.uri, request.fields)
+    // A program can act for several users in one session, so each set of credentials has its own partition.
+    // A proof in Digest credentials changes with each request. Its authentication, which has one realm, user name and password,
+    // doesn't, so its number takes the place of the proof. The cache can't verify a proof that the program has computed, so that
+    // value counts as a whole, and only requests with the same value share responses. No field value contains NUL.
     let authorization = digest.map { "Digest\0\($0)" } ?? fields.first("Authorization")
     let certificate = self.identity(of: request, at: uri, identity).map {
       Data($0.certificateDER).base64EncodedString()
@@ -153,12 +153,13 @@ final class SessionCache: Sendable {
     fields.first("Authorization")?.prefix(7).lowercased() == "digest "
   }
 
-  /// Decides whether a response that is passed on to a task will be stored, and returns the metadata with which it will be stored, or
-  /// nil. If it won't be stored, removes the stored responses that it outdates.
+  /// Decides whether a response that is passed on to a task will be stored, and returns the metadata with which it will be stored,
+  /// or nil. If it won't be stored, removes the stored responses that it outdates.
   ///
   /// - Parameters:
   ///   - isWanted: Whether the body is read, so that it can be stored.
-  ///   - isDecidedLater: Whether the task's delegate decides about the complete response. Its decision may make the response reusable.
+  ///   - isDecidedLater: Whether the task's delegate decides about the complete response. Its decision may make the response
+  ///     reusable.
   ///   - byteCountMax: The maximum size, in bytes, of a body that is stored.
   func responseToStore(
     _ head: ResponseHead, to request: CacheRequest, _ times: ExchangeTimes, isWanted: Bool, isDecidedLater: Bool,

@@ -30,10 +30,11 @@ final class StorableResponse: Sendable {
   /// Whether the response is a redirect (a status code of 300 to 399).
   var isRedirect: Bool { response.isRedirect }
 
-  /// Stores `chosen`, the response that the delegate returned in place of `proposed`. Both may be the same. Stores nothing if
-  /// `chosen` is nil, and removes the older response that this one has made outdated, also one that all sessions share. If `isDecided`
-  /// is true, the program has decided to store the response. Then it is stored even if only requests with a policy that accepts
-  /// responses of any age can get it.
+  /// Stores `chosen`, the response that the delegate returned in place of `proposed`, or `proposed` itself. If `chosen` is nil, or
+  /// must not be stored, removes the stored responses that this one has made outdated, even those that all sessions share.
+  ///
+  /// If `isDecided` is true, the program itself has decided to store the response. It is then stored even if the cache can serve it
+  /// only to requests that accept responses of any age.
   func store(_ chosen: CachedURLResponse?, isDecided: Bool = false) {
     defer { lead?.end(.stored) }
     guard let chosen, chosen.storagePolicy != .notAllowed else { return refuse() }
@@ -41,11 +42,13 @@ final class StorableResponse: Sendable {
       store(chosen, as: response, isDecided: isDecided)
     } else if let changed = chosen.response as? HTTPURLResponse {
       store(chosen, changed, isDecided: isDecided)
+    } else {
+      refuse()
     }
   }
 
-  /// Stores `chosen`, the response that the delegate returned in place of `proposed`, because the program has decided so. The
-  /// response's object in `proposed` isn't this object's, but has the same head.
+  /// Stores `chosen`, which the delegate returned in place of `proposed`. `proposed` was created without this object, but its
+  /// response has the same head as this object's.
   func store(_ chosen: CachedURLResponse, proposedAs proposed: CachedURLResponse) {
     store(chosen.response === proposed.response ? chosen.with(response: head) : chosen, isDecided: true)
   }

@@ -31,12 +31,12 @@ final class TaskCache: Sendable {
     case exchange(CacheExchange)
   }
 
-  /// The maximum size of a stored part that a stream completes: 16 MiB. The server's rest waits while the stream reads the part, and
-  /// nginx gives up after 60 s: a stream reads 16 MiB in that time if it reads 280 KB per second.
+  /// The maximum size of a stored part that a stream completes: 16 MiB. While the stream reads the part, the server can't send the
+  /// rest, and nginx closes the connection after 60 s without progress. A stream that reads 280 KB per second takes that long.
   private static let streamBytesCompletedMax: UInt64 = 16 << 20
 
-  /// A request that was sent to the origin without a ``CacheExchange``, because no response for its URL was stored, or because it is
-  /// a POST.
+  /// A request that was sent to the origin without a ``CacheExchange``, because no response for its URL was stored, or because it
+  /// is a POST.
   private struct SentRequest {
     /// The methods of requests that are noted.
     enum Method {
@@ -277,6 +277,8 @@ final class TaskCache: Sendable {
     let incoming =
       isNeeded ? incoming(head, to: sent, from: urlRequest(), client, isDecidedLater: collectsForDecision) : nil
     state.withLock { state in
+      // The task may have discarded the body in the meantime.
+      guard state.sent != nil else { return }
       state.incoming = incoming
       state.sent?.isUndecided = incoming == nil
     }
@@ -322,14 +324,16 @@ final class TaskCache: Sendable {
   /// Discards the rest of the body, which the task doesn't accept, and doesn't store the response. A redirect with a short body is
   /// an exception: its body is read for up to `PassedResponse.unwantedMillisecondsMax`, so that the redirect can be stored.
   func discardBody(of handle: ExchangeHandle) {
-    let kept = state.withLock { state -> PassedResponse? in
+    let (kept, released) = state.withLock { state -> (PassedResponse?, SentRequest?) in
       guard let incoming = state.incoming, state.sent?.readsUnwantedBodies == true, incoming.continuesUnwanted() else {
         state.incoming = nil
-        return nil
+        // `receive` may be about to collect the body, of which a part is missing then. Without `sent`, it doesn't.
+        return (nil, state.sent.take())
       }
       state.discarding = handle
-      return incoming
+      return (incoming, nil)
     }
+    withExtendedLifetime(released) {}
     guard let kept else { return handle.discardBody() }
     let limit = DispatchTimeInterval.milliseconds(PassedResponse.unwantedMillisecondsMax)
     DispatchQueue.global().asyncAfter(deadline: .now() + limit) { [weak self, weak kept] in

@@ -142,17 +142,19 @@ open class URLCache: NSObject, @unchecked Sendable {
   /// The reason why the cache can't use its directory, and stores responses in memory only. Nil if it can use the directory, or if
   /// ``diskCapacity`` is 0. Foundation doesn't have this property.
   ///
-  /// The error's text contains the system's reason and a remedy. The property opens the directory if that hasn't been tried yet, so a
-  /// program can check its cache when it starts. After a failure, the cache tries again after a minute. If the program has named the
-  /// directory, the first failure is also written to standard error.
+  /// The error's text contains the system's reason and a remedy. The property opens the directory if that hasn't been tried yet, so
+  /// a program can check its cache when it starts. After a failure, the cache tries again after a minute. If the program has named
+  /// the directory, the first failure is also written to standard error.
   public var diskFailure: (any Error)? { stores.waitForFiles { stores.diskFailure } }
 
   /// Returns the cached response to a request, whether or not the response is fresh. Returns nil if none is cached.
   ///
   /// The response must have been stored for the same URL (ignoring the fragment), and for the same values of the request fields
   /// that its `Vary` field names. `Accept`, `Accept-Encoding`, `Accept-Language` and `User-Agent`, which sessions add, match any
-  /// value if `request` lacks them. Responses that a session has requested with credentials, or that set its cookies, aren't returned,
-  /// because they belong to only one session. Nor are parts of a representation (206), and those that depend on a session's own trust in servers or its own route.
+  /// value if `request` lacks them.
+  ///
+  /// Responses that belong to one session aren't returned: those that it requested with credentials, those that set cookies, and
+  /// those that depend on its own trust in servers or its own route. Parts of a representation (206) aren't returned either.
   open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
     guard let key = RequestKey(request) else { return nil }
     let found = stores.foundInMemory(key.cacheKey).filter { !$0.response.isPartial }
@@ -202,7 +204,8 @@ open class URLCache: NSObject, @unchecked Sendable {
     stores.waitForFiles {}
   }
 
-  /// Removes all cached responses, including those that other processes have stored in the cache's directory.
+  /// Removes all cached responses, including those that other processes have stored in the cache's directory. If ``diskCapacity``
+  /// is 0 and the directory hasn't been used, its files remain.
   open func removeAllCachedResponses() {
     stores.removeAll()
     stores.waitForFiles {}
@@ -218,8 +221,9 @@ open class URLCache: NSObject, @unchecked Sendable {
 
   /// A textual description of the cache: the current usage and the capacities, in memory and on disk.
   open override var description: String {
-    "\(type(of: self)): \(ReadableText.bytes(Int64(currentMemoryUsage))) of \(ReadableText.bytes(Int64(memoryCapacity)))"
-      + " in memory, \(ReadableText.bytes(Int64(currentDiskUsage))) of \(ReadableText.bytes(Int64(diskCapacity))) on disk"
+    let (memory, disk) = (ReadableText.bytes(Int64(currentMemoryUsage)), ReadableText.bytes(Int64(currentDiskUsage)))
+    return "\(type(of: self)): \(memory) of \(ReadableText.bytes(Int64(memoryCapacity))) in memory, "
+      + "\(disk) of \(ReadableText.bytes(Int64(diskCapacity))) on disk"
   }
 }
 

@@ -7,7 +7,7 @@ import LupineLibc
 extension URLError {
   /// Creates the error for a cache whose folder can't be used.
   init(unusableCacheFolder folder: String, _ error: SystemError) {
-    // EPERM is the error of a folder that others can change. The system doesn't report it for a folder.
+    // `Folder` throws EPERM if another user owns or can change the folder, or if anyone can replace entries of a parent.
     let remedy =
       error.code == EPERM
       ? "Another user owns or can change it or a folder above it: remove that permission, or choose another directory."

@@ -71,6 +71,25 @@ import Testing
     }
   }
 
+  @Test("if the delegate returns a response that isn't of HTTP, nothing is stored and the older response is removed")
+  func notHTTP() async throws {
+    let decider = Decider { proposed in
+      guard proposed.data == Data("1".utf8), let url = proposed.response.url else { return proposed }
+      let response = URLResponse(url: url, mimeType: nil, expectedContentLength: 1, textEncodingName: nil)
+      return CachedURLResponse(response: response, data: proposed.data)
+    }
+    try await withCache(delegate: decider) { fixture async throws in
+      fixture.script.on("/a") { _, number in
+        Reply(fields: ["Cache-Control": "max-age=60"], .bytes(Array("\(number)".utf8)))
+      }
+      #expect(await notes(decider, fixture).contains("decide 0"))
+      var reload = fixture.request("/a")
+      reload.cachePolicy = .reloadIgnoringLocalCacheData
+      #expect(await notes(decider, fixture, reload).contains("decide 1"))
+      #expect(try await fixture.load().text == "2")
+    }
+  }
+
   @Test("a response about which the delegate decides late doesn't replace a newer one", arguments: [0, 10_000_000])
   func lateDecision(disk: Int) async throws {
     let gate = Gate()
