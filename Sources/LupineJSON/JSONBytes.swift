@@ -1,4 +1,4 @@
-// JSONBytes: searches, comparisons and copies of a document's bytes, eight at a time.
+// JSONBytes: searches and comparisons of a document's bytes, eight at a time.
 
 /// The bytes of a document, or a part of them, in memory that this type doesn't own.
 struct JSONBytes {

@@ -2,10 +2,10 @@
 
 package enum JSONDecoding {
   /// Decodes a value from a document in UTF-8, with or without a byte order mark. Returns nil if the document isn't valid JSON, if
-  /// decoding needs something that only Foundation's decoder does. If the type keeps a decoder or a container, these could need
-  /// Foundation's decoder later, so the result is nil unless they may be kept.
+  /// the value could differ from Foundation's, or, unless `mayKeepDecoders`, if the type keeps a decoder or a container, which
+  /// could need Foundation's decoder later.
   ///
-  /// - Throws: The errors of the type's initializer.
+  /// - Throws: The errors of the type's initializer, and `JSONError`.
   package static func decode<T: Decodable>(
     _ type: T.Type, from bytes: borrowing Span<UInt8>, _ options: JSONDecodingOptions, mayKeepDecoders: Bool = false
   ) throws -> T? {

@@ -23,8 +23,8 @@ package struct JSONNonFiniteTexts: Sendable {
 
 /// Decodes types that need special treatment, such as a date from a string.
 package protocol JSONSpecialTypes: Sendable {
-  /// The types that are decoded by `decode` instead of their initializers: four, which are compared with the type of each nested
-  /// value.
+  /// The types that `decode` decodes instead of their initializers. A tuple, because the type of each nested value is compared
+  /// with all four.
   var types: (ObjectIdentifier, ObjectIdentifier, ObjectIdentifier, ObjectIdentifier) { get }
 
   /// Decodes one of `types`.
@@ -52,8 +52,8 @@ final class JSONDocument {
   private var copy: UnsafeMutablePointer<UInt8>?
   lazy var userInfo: [CodingUserInfoKey: Any] = options.userInfo
 
-  /// Whether something happened that this decoder doesn't do as Foundation's. The decoded value must not be used then, even if the
-  /// type's initializer has caught the error.
+  /// Whether decoding met a case in which Foundation's decoder behaves differently. The decoded value must not be used then, even
+  /// if the type's initializer has caught the error.
   private(set) var isUnreliable = false
 
   // Used by JSONValueDecoder and JSONReader+Keys.swift, whose methods don't call other code meanwhile.
@@ -94,7 +94,7 @@ final class JSONDocument {
 
   /// Decodes the document's value.
   func decode<T: Decodable>(_ type: T.Type) throws -> T {
-    // The containers refer to the document.
+    // Kept containers refer to the document, which otherwise would never be freed.
     defer { containers.close() }
     return try JSONValueDecoder(self, at: JSONScanner.root, location: JSONLocation())
       .unwrap(JSONScanner.root, as: type, JSONLocation())
@@ -119,7 +119,7 @@ final class JSONDocument {
   }
 }
 
-/// Errors that have no case of `DecodingError`. In Foundation, an error of a number also has a separate type, with this name.
+/// Errors that have no case of `DecodingError`. Foundation throws a private error of the same name for numbers.
 enum JSONError: Error {
   case numberIsNotRepresentableInSwift(parsed: String)
   /// The document or a type needs something that only Foundation's decoder does.

@@ -35,11 +35,6 @@ package struct JSONElement {
     return decoder.reader.bytes(of: word).text
   }
 
-  /// - Returns: `DecodingError.typeMismatch` or `.valueNotFound`, as if the value weren't of the type.
-  package func mismatch(_ type: Any.Type) -> DecodingError {
-    decoder.reader.mismatch(type, decoder.reader[index], location)
-  }
-
   /// The error for a number that the wanted type can't represent.
   package func unrepresentable(_ number: String) -> any Error {
     JSONError.numberIsNotRepresentableInSwift(parsed: number)

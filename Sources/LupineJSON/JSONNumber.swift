@@ -87,7 +87,7 @@ struct JSONNumber {
     return value
   }
 
-  /// As `double()`. The value isn't rounded twice.
+  /// The nearest Float, with the same exceptions as `double()`. It is rounded once, not from the Double.
   func float() -> Float? {
     guard let value = nearestFloat(), value.isFinite else { return nil }
     guard value != 0 || isPlainZero else { return nil }
@@ -115,20 +115,18 @@ struct JSONNumber {
 
   @inline(never)
   private func carefulDouble() -> Double? {
-    guard isExact, let (significand, power) = rounded(toBits: 53) else { return Double(text) }
+    guard isExact, let (significand, power) = rounded(toBits: 53) else { return Double(bytes.text) }
     // The power is -154...128, so the value is a normal number.
     let value = Double(sign: .plus, exponent: power, significand: Double(significand))
     return isNegative ? -value : value
   }
 
   private func nearestFloat() -> Float? {
-    guard isExact else { return Float(text) }
-    guard let (significand, power) = rounded(toBits: 24) else { return Float(text) }
+    guard isExact else { return Float(bytes.text) }
+    guard let (significand, power) = rounded(toBits: 24) else { return Float(bytes.text) }
     let value = Float(sign: .plus, exponent: power, significand: Float(significand))
     return isNegative ? -value : value
   }
-
-  private var text: String { String(decoding: bytes.buffer, as: UTF8.self) }
 
   // Returns the number's magnitude as significand × 2^power, rounded half to even. 10^n is 5^n × 2^n, and a power of five below
   // 2^64 makes an exact product or quotient with remainder in 128 bits. Returns nil for other exponents.

@@ -35,7 +35,7 @@ class JSONObject: JSONContained {
 /// An object with a container of the type `Container`.
 private final class JSONContainedObject<Container>: JSONObject {
   /// Returns the container, which is kept.
-  // Not inlined, because it finds the container's metadata in the object, and its callers would look for it.
+  // Not inlined: here the object's metadata includes the container's type; an inlined copy would have to ask the runtime for it.
   @inline(never)
   func keptContainer() -> Container { kept() }
 }

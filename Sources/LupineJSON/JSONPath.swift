@@ -21,7 +21,7 @@ struct JSONLocation {
   }
 }
 
-/// A key with the location of its container, and the decoder that is at its value.
+/// A key, the location of its container, and the decoder that decodes its value.
 ///
 /// Containers refer only to their path, and find the decoder there, so that copying a container is cheap.
 final class JSONPath {
@@ -58,7 +58,7 @@ struct JSONKey: CodingKey {
     self.intValue = intValue
   }
 
-  /// Creates a key of a dictionary, which the standard library also reads as a number.
+  /// Creates the key of a dictionary's entry. As in the standard library, it has an `intValue` if the text is a number.
   init(entry: String) {
     stringValue = entry
     intValue = Int(entry)

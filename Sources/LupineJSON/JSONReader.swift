@@ -21,7 +21,7 @@ struct JSONReader {
 
   var document: JSONDocument { state.pointee.document }
 
-  /// Whether an object's keys differ from those of a type.
+  /// Whether a document's keys are converted before they are compared with a type's.
   @inline(__always)
   var convertsKeys: Bool { state.pointee.convertsKeys }
 

@@ -97,7 +97,7 @@ struct JSONScanner {
     }
   }
 
-  // Begins a container that has at least one element.
+  // Begins a container, which counts one element. The caller corrects the word of an empty one.
   @inline(__always)
   private mutating func open(_ kind: JSONWord.Kind) -> Bool {
     depth &+= 1

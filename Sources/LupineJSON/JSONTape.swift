@@ -7,13 +7,13 @@ struct JSONTape {
   private var capacity: Int
   private let byteCount: Int
 
-  /// The length of a document, in bytes, up to which the tape is allocated for the densest document of that length. Beyond,
-  /// a tape starts with a word for eight bytes, and grows.
+  /// Documents of up to this many bytes get a tape for the densest valid document of their length. A longer document's tape starts
+  /// with one word for eight bytes, and grows.
   private static let smallDocument = 64 << 10
 
   init(byteCount: Int) {
     self.byteCount = byteCount
-    // No document has more than three words for five bytes, as in {"":{"":{"":1}}}.
+    // A valid document of n bytes has at most 3(n + 1) / 5 words, as {"":{"":{"":1}}} has, and one for `missing`.
     capacity = byteCount <= Self.smallDocument ? byteCount * 5 / 8 + 16 : byteCount / 8
     // SAFETY: all accesses are below `count`, which is at most `capacity`. The document that takes the tape frees it.
     words = .allocate(capacity: capacity)

@@ -31,7 +31,7 @@ final class JSONValueDecoder: Decoder {
 
   /// Moves the decoder to a value while the closure runs.
   ///
-  /// Paths refer to the decoder, so it refers to its own only meanwhile.
+  /// A path retains its decoder, so the decoder refers to a path only while the closure runs. Otherwise neither would be freed.
   @inline(__always)
   func with<Result>(_ index: Int, at location: JSONLocation, _ body: () throws -> Result) rethrows -> Result {
     let (oldValue, oldLocation) = (value, self.location)

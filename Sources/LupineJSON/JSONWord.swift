@@ -2,7 +2,7 @@
 
 /// A value, a key, or the first word of a container, in 64 bits: the kind, a length or count, and a position.
 ///
-/// An object that isn't empty has a second word, for the progress of the reader (see `JSONDocument+Keys.swift`).
+/// An object that isn't empty has a second word, for the progress of the reader (see `JSONReader+Keys.swift`).
 struct JSONWord {
   enum Kind: UInt8 {
     case null, isFalse, isTrue

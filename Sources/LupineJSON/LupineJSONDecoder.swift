@@ -22,9 +22,9 @@ public struct LupineJSONDecoder: Sendable {
 
   /// How infinite numbers and NaN are decoded.
   public enum NonConformingFloatDecodingStrategy: Sendable {
-    /// A string is no number. This is the default.
+    /// Strings are refused with `DecodingError.typeMismatch`. This is the default.
     case `throw`
-    /// These strings are numbers.
+    /// These strings are decoded as infinite numbers and NaN.
     case convertFromString(positiveInfinity: String, negativeInfinity: String, nan: String)
   }
 
@@ -47,7 +47,8 @@ public struct LupineJSONDecoder: Sendable {
     set {
       switch newValue {
       case .useDefaultKeys: options.keys = .none
-      case .convertFromSnakeCase: options.keys = .fromSnakeCase { SnakeCase.convert($0) }
+      case .convertFromSnakeCase:
+        options.keys = .fromSnakeCase { SnakeCase.convert($0, capitalized: SnakeCase.capitalized) }
       case .custom(let convert): options.keys = .custom(convert)
       }
     }
@@ -89,7 +90,7 @@ public struct LupineJSONDecoder: Sendable {
     do {
       if let value = try JSONDecoding.decode(type, from: bytes, options, mayKeepDecoders: true) { return value }
     } catch JSONError.numberIsNotRepresentableInSwift(let number) {
-      throw corrupted("The number \(number) can't be represented by the type.")
+      throw corrupted("The number \(number.prefix(40)) can't be represented by the type.")
     } catch JSONError.unsupported {}
     throw corrupted(
       """

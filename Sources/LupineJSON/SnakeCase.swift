@@ -31,7 +31,7 @@ struct JSONScratch: ~Copyable {
   }
 }
 
-enum SnakeCase {
+package enum SnakeCase {
   /// Returns the converted key of ASCII characters, which is in `memory` or is the key itself. Returns nil if a word has characters
   /// for which Foundation applies Unicode's rules.
   static func convert(_ key: JSONBytes, into memory: inout JSONScratch) -> JSONBytes? {
@@ -52,7 +52,6 @@ enum SnakeCase {
     }
     var isFirstWord = true
     var isAtStart = true
-    var hasDigit = false
     var index = start
     while index < end {
       let byte = key[index]
@@ -61,14 +60,14 @@ enum SnakeCase {
       case 0x5F:
         isFirstWord = false
         isAtStart = true
-        hasDigit = false
         continue
       case 0x30...0x39:
-        hasDigit = true
         target[written] = byte
+        written &+= 1
+        // The letter after a digit becomes a capital: b2c becomes B2C.
+        isAtStart = true
+        continue
       case 0x41...0x5A, 0x61...0x7A:
-        // Where a word begins after a digit depends on what follows.
-        if hasDigit, !isFirstWord { return nil }
         target[written] = isAtStart && !isFirstWord ? byte & ~0x20 : byte | 0x20
       default: return nil
       }
@@ -82,21 +81,39 @@ enum SnakeCase {
     return JSONBytes(start: UnsafePointer(target), count: written)
   }
 
-  /// Converts a key of any characters. Each word after the first one gets a capital letter and then small ones.
-  static func convert(_ key: String) -> String {
+  /// Converts a key of any characters. `capitalized` converts each word after the first one.
+  package static func convert(_ key: String, capitalized: (Substring) -> String) -> String {
     guard let first = key.firstIndex(where: { $0 != "_" }), let last = key.lastIndex(where: { $0 != "_" }) else {
       return key
     }
     let words = key[first...last].split(separator: "_")
     guard words.count > 1 else { return key }
-    let rest = words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst().lowercased() }
-    return key[..<first] + words[0].lowercased() + rest.joined() + key[key.index(after: last)...]
+    let rest = words.dropFirst().map(capitalized).joined()
+    return key[..<first] + words[0].lowercased() + rest + key[key.index(after: last)...]
+  }
+
+  /// As Foundation's `capitalized`, except for a few modifiers: the letter after a character that isn't part of a word becomes a
+  /// capital, so that b2c becomes B2C.
+  static func capitalized(_ word: Substring) -> String {
+    var (result, followsLetter) = ("", false)
+    for scalar in word.unicodeScalars {
+      let properties = scalar.properties
+      if properties.isUppercase || properties.isLowercase {
+        let first = properties.isUppercase ? String(scalar) : properties.titlecaseMapping
+        result += followsLetter ? properties.lowercaseMapping : first
+        followsLetter = true
+      } else {
+        result.unicodeScalars.append(scalar)
+        if !properties.isCaseIgnorable || scalar == "." || scalar == ":" { followsLetter = false }
+      }
+    }
+    return result
   }
 
   /// Returns the key in snake_case, which is in `memory` or is the key itself, as Foundation's JSONEncoder converts it. It splits
   /// at a capital letter, and before the last capital of several if a small letter follows. Other characters than ASCII stay as
   /// they are.
-  static func reversed(_ key: JSONBytes, into memory: inout JSONScratch) -> JSONBytes {
+  static func fromCamelCase(_ key: JSONBytes, into memory: inout JSONScratch) -> JSONBytes {
     var capital = 1
     while capital < key.count, !isCapital(key[capital]) { capital += 1 }
     guard capital < key.count || key.count > 0 && isCapital(key[0]) else { return key }

@@ -225,6 +225,7 @@ import Testing
     decoder.keyDecodingStrategy = .convertFromSnakeCase
     var keys =
       DocumentSource.keys + ["a1_b2c", "_a_b_", "__a__b__", "a_1", "A_B", "ÄB_çd", "x_1y2", "i_ı", "ﬁ_x", "a_ǆx"]
+      + ["x_22b3c", "x_b.c", "x_b'c"]
     keys.removeAll { $0.contains("\u{301}") || $0 == "\u{212A}" }
     struct Keys: Decodable, Equatable {
       let names: Set<String>
@@ -238,6 +239,9 @@ import Testing
       #expect(FoundationJSON.fastValue(Keys.self, from: document, with: decoder) == expected, "\(key)")
       let dictionary = FoundationJSON.fastValue([String: [String: Int]].self, from: document, with: decoder)
       #expect(dictionary == [key: [key: 1]])
+    }
+    for word in ["b2c", "22b", "b.c:d", "b'c", "b-c", "ßa", "ǆx1ǆy", "ﬁx"] {
+      #expect(SnakeCase.capitalized(word[...]) == word.capitalized)
     }
   }
 

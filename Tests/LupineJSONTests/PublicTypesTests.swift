@@ -25,14 +25,14 @@ import Testing
       positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
     #expect(try decoder.decode(Account.self, from: bytes) == Account(userID: 7, name: "a/b", score: .infinity))
     decoder.keyDecodingStrategy = .convertFromSnakeCase
-    let keys = Array(#"{"one_two": 1, "été_chaud": 2, "_x_y_": 3}"#.utf8)
+    let keys = Array(#"{"one_two": 1, "été_chaud": 2, "_x_y_": 3, "a1_b2c": 4}"#.utf8)
     struct Names: Decodable {
       let names: [String]
       init(from decoder: any Decoder) throws {
         names = try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue).sorted()
       }
     }
-    #expect(try decoder.decode(Names.self, from: keys).names == ["_xY_", "oneTwo", "étéChaud"])
+    #expect(try decoder.decode(Names.self, from: keys).names == ["_xY_", "a1B2C", "oneTwo", "étéChaud"])
   }
 
   @Test("a malformed document, a wrong type and a number that doesn't fit are DecodingErrors")
@@ -41,6 +41,10 @@ import Testing
       #expect(throws: DecodingError.self) { try LupineJSONDecoder().decode([UInt8].self, from: Array(text.utf8)) }
     }
     #expect(throws: DecodingError.self) { try LupineJSONDecoder().decode([Double].self, from: Array("[0e5]".utf8)) }
+    // The text of the error doesn't grow with the document.
+    let digits = Array("[\(String(repeating: "9", count: 10_000))]".utf8)
+    let error = #expect(throws: DecodingError.self) { try LupineJSONDecoder().decode([Int].self, from: digits) }
+    #expect("\(try #require(error))".utf8.count < 300)
   }
 
   private struct Kept: Decodable {
@@ -101,6 +105,12 @@ import Testing
     #expect(text == #"{"name":"a/b","score":"-inf","user_id":7}"#)
     encoder.outputFormatting = .prettyPrinted
     #expect(try encoder.encode([1]) == Array("[\n  1\n]".utf8))
+    // An option that LupineJSON doesn't know has no effect on the others.
+    let foundation = JSONEncoder()
+    foundation.outputFormatting = [.sortedKeys, .init(rawValue: 1 << 40)]
+    foundation.dateEncodingStrategy = .secondsSince1970
+    let dates = ["b": Date(timeIntervalSince1970: 1), "a": Date(timeIntervalSince1970: 2)]
+    #expect(try LupineJSONEncoder(foundation).encode(dates) == Array(#"{"a":2,"b":1}"#.utf8))
   }
 
   /// Writes to its container after values have used containers with the same type of keys.

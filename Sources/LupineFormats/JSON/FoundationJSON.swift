@@ -16,7 +16,7 @@ package enum FoundationJSON {
   package static func fastValue<T: Decodable>(_ type: T.Type, from data: Data, with decoder: JSONDecoder) -> T? {
     guard Swift.type(of: decoder) == JSONDecoder.self, !decoder.allowsJSON5 else { return nil }
     guard let options = options(of: decoder) else { return nil }
-    // The property is stored in `userInfo`.
+    // JSONDecoder stores the property in its `userInfo`, so an empty one needs no look-up.
     guard options.userInfo.isEmpty || !decoder.assumesTopLevelDictionary else { return nil }
     return try? JSONDecoding.decode(type, from: data.span, options)
   }
@@ -27,7 +27,7 @@ package enum FoundationJSON {
     options.userInfo = decoder.userInfo
     switch decoder.keyDecodingStrategy {
     case .useDefaultKeys: break
-    case .convertFromSnakeCase: options.keys = .fromSnakeCase { camelCase($0) }
+    case .convertFromSnakeCase: options.keys = .fromSnakeCase { SnakeCase.convert($0, capitalized: \.capitalized) }
     case .custom(let convert): options.keys = .custom(convert)
     @unknown default: return nil
     }
@@ -51,15 +51,17 @@ package enum FoundationJSON {
   /// Encodes a value without Foundation's encoder. Returns nil if that isn't possible: a subclass may do anything, and all errors
   /// are left to Foundation.
   package static func fastData<T: Encodable>(_ value: T, with encoder: JSONEncoder) -> Data? {
-    guard Swift.type(of: encoder) == JSONEncoder.self, let options = options(of: encoder) else { return nil }
+    guard Swift.type(of: encoder) == JSONEncoder.self,
+      encoder.outputFormatting.isSubset(of: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]),
+      let options = options(of: encoder)
+    else { return nil }
     return try? JSONWriting.encode(value, options) { Data(buffer: $0) }
   }
 
-  /// Returns the settings of an encoder, or nil if there is an unknown one.
+  /// Returns the settings of an encoder, without unknown options of its format, or nil if there is an unknown strategy.
   static func options(of encoder: JSONEncoder) -> JSONEncodingOptions? {
     var options = JSONEncodingOptions()
     let formatting = encoder.outputFormatting
-    guard formatting.isSubset(of: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]) else { return nil }
     options.isPretty = formatting.contains(.prettyPrinted)
     options.sortsKeys = formatting.contains(.sortedKeys)
     options.escapesSlashes = !formatting.contains(.withoutEscapingSlashes)
@@ -96,16 +98,5 @@ package enum FoundationJSON {
     } _: {
       Data(buffer: $0)
     }
-  }
-
-  /// Converts a key as `JSONDecoder.KeyDecodingStrategy.convertFromSnakeCase` does.
-  static func camelCase(_ key: String) -> String {
-    guard let first = key.firstIndex(where: { $0 != "_" }), let last = key.lastIndex(where: { $0 != "_" }) else {
-      return key
-    }
-    let words = key[first...last].split(separator: "_")
-    guard words.count > 1 else { return key }
-    let converted = words[0].lowercased() + words.dropFirst().map(\.capitalized).joined()
-    return key[..<first] + converted + key[key.index(after: last)...]
   }
 }

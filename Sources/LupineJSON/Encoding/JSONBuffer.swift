@@ -68,11 +68,6 @@ struct JSONBuffer {
   @inline(__always)
   mutating func null() { four(0x6C6C_756E) }
 
-  mutating func empty(_ brackets: (UInt8, UInt8)) {
-    byte(brackets.0)
-    byte(brackets.1)
-  }
-
   /// Appends a line end and two spaces for each level.
   @inline(never)
   mutating func line(level: Int) {
@@ -196,7 +191,6 @@ struct JSONBuffer {
     while length < 20, magnitude >= bound {
       length &+= 1
       bound = bound &* 10
-      if length == 20 { break }
     }
     var rest = magnitude
     var index = count &+ length

@@ -1,7 +1,7 @@
 // JSONKeyedDictionary: dictionaries that become objects, written without a keyed container.
 
 protocol JSONKeyedDictionary {
-  /// Writes the dictionary as the value at the place. Returns false if its own method has to do that.
+  /// Writes the dictionary as the value at the place. Returns false if the dictionary's `encode(to:)` has to write it.
   func write(to encoder: JSONValueEncoder, at place: JSONPlace) throws -> Bool
 }
 
@@ -14,10 +14,10 @@ extension Dictionary: JSONKeyedDictionary where Key: CodingKeyRepresentable, Val
       return false
     }
     if output.convertsKeys {
-      // Foundation writes the dictionary itself, without converting its keys. The path of its values doesn't have the place.
+      // Foundation writes the dictionary itself, without converting its keys. The `codingPath` of its values lacks its own key.
       try encoder.writeObject { try dictionary.writeEntries(to: encoder) { JSONKey(stringValue: $0) } }
     } else if case .same = place {
-      // The object is complete: Foundation's encoder has to add the keys of a type that writes more of them with this encoder.
+      // Nothing can be added to this object. Only Foundation's encoder can add keys that the type writes later with this encoder.
       try encoder.writeObject { try dictionary.writeEntries(to: encoder) { JSONKey(entry: $0) } }
     } else {
       try encoder.write(at: place) { encoder in

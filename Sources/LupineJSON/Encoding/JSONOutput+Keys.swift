@@ -34,7 +34,7 @@ extension JSONOutput {
     case .snakeCase:
       let isConverted = key.stringValue.withJSONBytes { name -> Bool in
         let converted = state.pointee.conversions.converted(name) {
-          SnakeCase.reversed(name, into: &state.pointee.scratch)
+          SnakeCase.fromCamelCase(name, into: &state.pointee.scratch)
         }
         // Unicode's rules may apply to other characters.
         return write(converted)
@@ -118,7 +118,7 @@ extension JSONOutput {
       let names = range.map { Array(text(of: keys[$0]).utf8) }
       order = range.sorted { names[$0 - range.lowerBound].lexicographicallyPrecedes(names[$1 - range.lowerBound]) }
     } else {
-      // The quotation mark at the end could precede a longer key's next character, or not.
+      // Without the closing quotation mark (0x22), which would put "a" after "a!" (0x21).
       func name(_ index: Int) -> JSONBytes { buffer.bytes(keys[index].start + 1..<keys[index].end - 1) }
       guard range.dropFirst().contains(where: { name($0).precedes(name($0 - 1)) }) else { return }
       order = range.sorted { name($0).precedes(name($1)) }

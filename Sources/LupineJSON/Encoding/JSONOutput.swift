@@ -42,9 +42,9 @@ struct JSONOpenValue: BitwiseCopyable {
 
 /// All encoders and containers of a document share its output. One thread at a time uses it, because `Encoder` isn't Sendable.
 ///
-/// Foundation's encoder collects all values before it writes them, so that a type may write to several containers in turn. Here a
-/// container can't go on after one around it has gone on. Whatever can't be written in order makes the output unusable, so that
-/// Foundation encodes the value again.
+/// Foundation's encoder collects all values before it writes them, so that a type may write to several containers in turn. Here
+/// nothing can be written to a container after its parent has gone on. Whatever can't be written in order makes the output
+/// unusable, so that Foundation encodes the value again.
 ///
 /// SAFETY: a reference that isn't counted, because counting would take a good part of the time of encoding a value. Encoders refer
 /// to the `JSONOutputMemory` that frees the state, and containers to encoders.
@@ -72,7 +72,7 @@ struct JSONOutput {
       special = options.special?.types
       buffer = JSONBuffer(capacity: 512, escapesSlashes: options.escapesSlashes)
       if case .none = options.keys { convertsKeys = false } else { convertsKeys = true }
-      // Always the first one, so that a container which is used after its document finds a value that isn't its own.
+      // The bottom of the stack. A container that is used after its document finds this value, whose serial no container has.
       values.push(JSONOpenValue(serial: -1, kind: .single, origin: .value))
     }
 
@@ -219,7 +219,7 @@ struct JSONOutput {
     values.removeAll(from: values.count &- 1)
   }
 
-  /// Ends the innermost value, which has written nothing.
+  /// Writes {} as the innermost value, which has written nothing.
   @inline(never)
   func writeEmptyObject() {
     open(.object)

@@ -16,10 +16,7 @@ struct JSONStack<Element: BitwiseCopyable> {
 
   /// The index must be below `count`.
   @inline(__always)
-  subscript(index: Int) -> Element {
-    get { start[index] }
-    nonmutating set { start[index] = newValue }
-  }
+  subscript(index: Int) -> Element { start[index] }
 
   /// The last element. There must be one. The pointer is valid until the next `push`.
   @inline(__always)

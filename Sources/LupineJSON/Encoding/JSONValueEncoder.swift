@@ -16,7 +16,8 @@ enum JSONPlace {
   }
 }
 
-/// The keys of nested containers, which Foundation's encoder doesn't count among those of values.
+/// The keys of nested containers. As in Foundation, they are part of a container's `codingPath`, but not of the `codingPath` of
+/// encoders for its values.
 final class JSONNestedPath {
   private let parent: JSONNestedPath?
   private let place: JSONPlace
@@ -91,7 +92,7 @@ final class JSONValueEncoder: Encoder {
   /// Returns a container for the object with the number.
   @inline(__always)
   func keyedContainer<Key: CodingKey>(_ serial: Int, _ nested: JSONNestedPath?) -> KeyedEncodingContainer<Key> {
-    // The release of an encoder for a superclass ends its value, so a container that is kept must not refer to it.
+    // A kept container would retain its encoder, but the release of an encoder for a superclass ends that encoder's value.
     guard outer == 0 else {
       let keys = ObjectIdentifier(Key.self)
       return KeyedEncodingContainer(JSONKeyedWriter<Key>(object: JSONWrittenObject(self, serial, nested, keys)))
@@ -138,7 +139,7 @@ final class JSONValueEncoder: Encoder {
   /// Returns an encoder that can't write.
   func deadEncoder(at place: JSONPlace) -> JSONValueEncoder { JSONValueEncoder(memory, owner: self, at: place) }
 
-  /// Returns an encoder whose value is part of this one's, and which another object owns.
+  /// Returns the encoder for `superEncoder` of the container with the number `outer`. The caller's release of it ends its value.
   func superEncoder(at place: JSONPlace, in outer: Int) -> JSONValueEncoder {
     let encoder = JSONValueEncoder(memory, owner: self, at: place)
     encoder.serial = output.push(.superclass)
@@ -199,7 +200,7 @@ final class JSONValueEncoder: Encoder {
       try encode(self)
       try output.resume(serial)
     } catch {
-      // See above.
+      // As in `write(at:)`: the type could catch the error and go on.
       output.unusable()
       throw error
     }
@@ -241,7 +242,7 @@ final class JSONValueEncoder: Encoder {
     case JSONReader.strings: writeElements(unsafeBitCast(value, to: [String].self)) { output.buffer.string($0) }
     default:
       let list = unsafeBitCast(value, to: [Double].self)
-      // In lists, Foundation writes the strings for them without escapes.
+      // In an array, Foundation writes the strategy's strings for infinite numbers and NaN without escapes.
       guard list.allSatisfy(\.isFinite) else { throw output.unusable() }
       writeElements(list) { output.buffer.double($0) }
     }

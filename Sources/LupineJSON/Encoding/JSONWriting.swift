@@ -34,10 +34,10 @@ package struct JSONEncodingOptions: Sendable {
 package enum JSONWriting {
   // SAFETY: the document's memory is freed after the closure, which returns a copy.
 
-  /// Encodes a value, and calls the closure with the document in UTF-8. Returns nil if encoding needs something that only
-  /// Foundation's encoder does, such as two values for one key, or if the type keeps an encoder or a container.
+  /// Encodes a value, and calls the closure with the document in UTF-8. Returns nil if the type writes nothing, keeps an encoder or
+  /// a container, or has caught the error of something that only Foundation's encoder does, such as two values for one key.
   ///
-  /// - Throws: The errors of the type's `encode(to:)`.
+  /// - Throws: The errors of the type's `encode(to:)`, and `JSONError.unsupported`.
   package static func encode<T: Encodable, Result>(
     _ value: T, _ options: JSONEncodingOptions, _ use: (UnsafeBufferPointer<UInt8>) -> Result
   ) throws -> Result? {

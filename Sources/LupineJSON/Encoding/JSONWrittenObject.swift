@@ -46,7 +46,7 @@ class JSONWrittenObject: JSONContained {
 /// An object with a container of the type `Container`.
 private final class JSONContainedWrittenObject<Container>: JSONWrittenObject {
   /// Returns the container, which is kept.
-  // Not inlined, because it finds the container's metadata in the object, and its callers would look for it.
+  // Not inlined: here the object's metadata includes the container's type; an inlined copy would have to ask the runtime for it.
   @inline(never)
   func keptContainer() -> Container { kept() }
 }
