@@ -259,7 +259,7 @@ counts: deps ## compare the instructions and allocations per request with Benchm
 	sh .ci/packages valgrind libc6-dbg nginx binutils
 	Benchmarks/counts
 
-paths: deps ## count the functions, locks and hand-overs of one request, and write their table in Architecture.md
+paths: deps ## count the functions, locks and hand-overs of one request, and write their table in Benchmarks/README.md
 	sh .ci/packages valgrind libc6-dbg binutils
 	Benchmarks/paths
 
