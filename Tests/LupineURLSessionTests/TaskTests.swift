@@ -118,6 +118,22 @@ extension URLSession {
     }
   }
 
+  @Test("a server that announces the longest body can't make a task's Progress object overflow")
+  func longestBody() async throws {
+    try await withServer { _ in
+      Reply(.pattern(byteCount: UInt64(Int64.max)))
+    } _: { origin in
+      try await withSession { session in
+        let task = session.uploadTask(with: origin.request("/", "POST"), from: Data(count: 5))
+        let progress = task.progress
+        task.resume()
+        #expect(await settles { progress.totalUnitCount == .max && progress.completedUnitCount > 5 })
+        task.cancel()
+        #expect(await settles { task.state == .completed })
+      }
+    }
+  }
+
   @Test("a task's Progress object counts bytes, and can suspend, resume and cancel the task")
   func progress() async throws {
     try await withServer { request in

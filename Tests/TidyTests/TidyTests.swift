@@ -210,6 +210,7 @@ import Testing
         "Sources/LupineURLSession/Session/URLSessionConfiguration.swift": 1,
         "Sources/LupineURLSession/Streams/URLSessionStreamTask.swift": 1,
         "Sources/LupineURLSession/Support/EventClosure.swift": 2,
+        "Sources/LupineURLSession/Session/SerialQueue.swift": 1,
         "Sources/LupineURLSession/Tasks/URLSessionDataTask.swift": 2,
         "Sources/LupineURLSession/Tasks/URLSessionDownloadTask.swift": 1,
         "Sources/LupineURLSession/Tasks/URLSessionTask.swift": 2,

@@ -354,7 +354,7 @@ extension URLSessionConfiguration.Snapshot {
 extension Duration {
   /// Converts a timeout in seconds to a duration of at most 100 years. Returns nil, which means no limit, unless the timeout is
   /// finite and positive.
-  fileprivate init?(timeout seconds: TimeInterval) {
+  init?(timeout seconds: TimeInterval) {
     // 100 years, which is far below the maximum of the clock.
     let limit: TimeInterval = 100 * 365 * 24 * 60 * 60
     guard seconds > 0, seconds.isFinite else { return nil }

@@ -71,7 +71,7 @@ package final class SerialQueue: Sendable {
         backlog.work.append(work)
         return exchange(&backlog.isTaken, with: true)
       }
-      if !isTaken { operations.addOperation { self.workOff() } }
+      if !isTaken { operations.addOperation(WorkOperation { self.workOff() }) }
     }
   }
 
@@ -104,6 +104,21 @@ package final class SerialQueue: Sendable {
       for work in work { work() }
     }
   }
+}
+
+/// An operation that is performed even if the owner of the operation queue cancels all its operations. Otherwise the waiting
+/// blocks, and all later ones, would never be performed. Unchecked only because `Operation` is.
+private final class WorkOperation: Operation, @unchecked Sendable {
+  private let work: @Sendable () -> Void
+
+  init(_ work: @escaping @Sendable () -> Void) {
+    self.work = work
+    super.init()
+  }
+
+  override func main() { work() }
+
+  override func cancel() {}
 }
 
 extension OperationQueue {

@@ -534,8 +534,11 @@ extension URLSessionTask: ProgressReporting {
     // A total of 0 would make the progress indeterminate, and Foundation traps when a positive total becomes 0.
     if isComplete {
       progress.totalUnitCount = max(1, done)
-    } else if toSend >= 0, toReceive >= 0, toSend + toReceive > 0 {
-      progress.totalUnitCount = toSend + toReceive
+    } else if toSend >= 0, toReceive >= 0 {
+      // A server may announce any length.
+      let (sum, isTooLarge) = toSend.addingReportingOverflow(toReceive)
+      let total = isTooLarge ? Int64.max : sum
+      if total > 0 { progress.totalUnitCount = total }
     }
     progress.completedUnitCount = isComplete ? max(1, done) : done
   }

@@ -142,7 +142,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
   /// haven't been read, because the task is suspended or 256 KiB of messages are unread. Must be set before the task is resumed.
   package var pingInterval: TimeInterval? {
     get { channel.timeouts.pingInterval.map { $0 / .seconds(1) } }
-    set { channel.timeouts.pingInterval = newValue.map { .seconds($0) } }
+    set { channel.timeouts.pingInterval = newValue.flatMap { Duration(timeout: $0) } }
   }
 
   /// Makes the end of the connection wait until all messages before it have been received, however long that takes. For a user that

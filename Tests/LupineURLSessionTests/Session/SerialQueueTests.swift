@@ -40,6 +40,20 @@ import Testing
     #expect(overlapCount == 0)
   }
 
+  @Test("blocks are performed even if the owner of the operation queue cancels its operations")
+  func canceledOperations() async {
+    let operations = OperationQueue()
+    operations.isSuspended = true
+    let delivery = SerialQueue(operations)
+    let (isFirstDone, isSecondDone) = (Gate(), Gate())
+    delivery.perform { isFirstDone.open() }
+    operations.cancelAllOperations()
+    operations.isSuspended = false
+    await isFirstDone.wait()
+    delivery.perform { isSecondDone.open() }
+    await isSecondDone.wait()
+  }
+
   @Test(
     "SerialQueue.perform(.immediate) runs work synchronously on the queue itself, and asynchronously from other threads"
   )

@@ -44,6 +44,19 @@ struct WebSocketTaskTests {
     }
   }
 
+  @Test("an interval of pings that isn't positive and finite means that none are sent")
+  func pingInterval() throws {
+    let task = URLSession.shared.webSocketTask(with: try #require(URL(string: "ws://a.test/")))
+    for interval in [TimeInterval.infinity, .nan, 0, -1] {
+      task.pingInterval = interval
+      #expect(task.pingInterval == nil)
+    }
+    let century: TimeInterval = 100 * 365 * 24 * 60 * 60
+    task.pingInterval = .greatestFiniteMagnitude
+    #expect(task.pingInterval == century)
+    task.cancel()
+  }
+
   @Test("several receive calls that wait get the messages in order, on the delegate queue")
   func waiting() async throws {
     try await withSocketServer { peer in
