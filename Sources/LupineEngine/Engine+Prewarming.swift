@@ -28,7 +28,7 @@ extension Engine {
     request.connection = settings
     prepareTLS(for: request)
     let shards = shards(for: origin)
-    let share = (count + shards.count - 1) / shards.count
+    let share = count / shards.count + (count % shards.count > 0 ? 1 : 0)
     return await withTaskGroup { [request] group in
       for shard in shards {
         group.addTask {

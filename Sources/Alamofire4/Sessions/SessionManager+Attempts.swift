@@ -82,6 +82,8 @@ extension SessionManager {
       let made = try make()
       source = made
       let task = try made.makeTask(in: session, adapting: adapt)
+      // The session doesn't report the end of a task that was created after its invalidation.
+      guard session.isValid || session.owns(task) else { throw URLError(.cancelled) }
       request = create(made, task, nil)
       delegate[task] = request
     } catch let error as AdaptationError {
@@ -126,7 +128,7 @@ extension SessionManager {
   }
 
   /// Sends a request again with a new task. Called on ``retryQueue``. Returns false if the request was cancelled or can no longer be
-  /// adapted.
+  /// adapted, or if the session was invalidated.
   func retry(_ request: Request) -> Bool {
     guard let source = request.source, !request.isCancelled else { return false }
     let task: URLSessionTask
@@ -136,6 +138,7 @@ extension SessionManager {
       request.taskDelegate.error = error.cause
       return false
     }
+    guard session.isValid || session.owns(task) else { return false }
     let previous = request.task
     guard request.restart(with: task) else {
       task.cancel()

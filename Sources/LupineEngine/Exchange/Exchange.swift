@@ -231,7 +231,7 @@ final class Exchange {
     return switch framing {
     case .none: true
     case .chunked: byteCountMax > 0
-    case .length(let length): length - metrics.responseBodyBytes <= UInt64(byteCountMax)
+    case .length(let length): length - metrics.responseBodyBytes <= UInt64(clamping: byteCountMax)
     case .untilClose: false
     }
   }

@@ -48,6 +48,8 @@ extension Shard {
     case .use(let id, let exchange):
       start(waiting(exchange), on: id)
     case .connect(let id, let exchange):
+      // An earlier action of the batch may have led to an event in which the pool has abandoned the connection.
+      guard pool.isOpening(id) else { return }
       let exchange = waiting(exchange)
       guard backlog.openingsLeft > 0, backlog.openings.isEmpty else { return backlog.openings.append(id) }
       backlog.openingsLeft -= 1

@@ -242,6 +242,8 @@ final class Shard {
     life = .stopped
     network.stop()
     for connection in connections.removeAll() { disconnect(connection, .shutdown) }
+    // A program's verifier isn't called any more for these.
+    for opening in openings.values { opening.liveness.end() }
     openings.removeAll()
     for exchange in exchanges.values {
       let error = EngineError(

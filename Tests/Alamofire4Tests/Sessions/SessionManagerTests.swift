@@ -8,6 +8,14 @@ import Testing
 @testable import Alamofire4
 
 @Suite(.timeLimit(.minutes(5))) struct SessionManagerTests {
+  @Test("a request of an invalidated session fails, and its handlers are called")
+  func invalidated() async {
+    let manager = SessionManager(configuration: .ephemeral)
+    manager.session.invalidateAndCancel()
+    let response = await manager.request("http://127.0.0.1:1/").finished()
+    #expect((response.error as? URLError)?.code == .cancelled)
+  }
+
   @Test("the requests of the default SessionManager contain the default header fields")
   func defaults() async throws {
     let server = try OriginServer.serving { request in
