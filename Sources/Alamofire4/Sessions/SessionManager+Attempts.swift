@@ -82,8 +82,7 @@ extension SessionManager {
       let made = try make()
       source = made
       let task = try made.makeTask(in: session, adapting: adapt)
-      // The session doesn't report the end of a task that was created after its invalidation.
-      guard session.isValid || session.owns(task) else { throw URLError(.cancelled) }
+      guard reportsEnd(of: task) else { throw URLError(.cancelled) }
       request = create(made, task, nil)
       delegate[task] = request
     } catch let error as AdaptationError {
@@ -127,8 +126,11 @@ extension SessionManager {
     return try call.makingTasks { () throws(AdaptationError) in try source.makeTask(in: session, adapting: adapt) }
   }
 
-  /// Sends a request again with a new task. Called on ``retryQueue``. Returns false if the request was cancelled or can no longer be
-  /// adapted, or if the session was invalidated.
+  /// Returns whether the session reports the end of a task. It doesn't if it was invalidated before it created the task.
+  private func reportsEnd(of task: URLSessionTask) -> Bool { session.isValid || session.owns(task) }
+
+  /// Sends a request again with a new task. Called on ``retryQueue``. Returns false if the request was cancelled, if it can no longer
+  /// be adapted, or if the session was invalidated.
   func retry(_ request: Request) -> Bool {
     guard let source = request.source, !request.isCancelled else { return false }
     let task: URLSessionTask
@@ -138,7 +140,7 @@ extension SessionManager {
       request.taskDelegate.error = error.cause
       return false
     }
-    guard session.isValid || session.owns(task) else { return false }
+    guard reportsEnd(of: task) else { return false }
     let previous = request.task
     guard request.restart(with: task) else {
       task.cancel()

@@ -2,6 +2,7 @@
 
 import Dispatch
 import Foundation
+import LupineURLSession
 
 // Unchecked because Alamofire 4's programs pass closures that aren't Sendable. A closure is used only on the queue to which it
 // is passed.
@@ -20,7 +21,7 @@ extension DispatchQueue {
 
   func perform(after seconds: TimeInterval, _ work: @escaping () -> Void) {
     let work = Transferred(work)
-    asyncAfter(deadline: .now() + max(0, seconds)) { work.value() }
+    asyncAfter(deadline: .after(max(0, seconds))) { work.value() }
   }
 }
 

@@ -358,8 +358,7 @@ extension Request {
     case .another: break
     }
     guard let delay, delay > 0 else { return beginAnotherRound() }
-    // Caps the delay at 100 years, so that the deadline doesn't overflow.
-    underlyingQueue.asyncAfter(deadline: .now() + min(delay, 100 * 365 * 86_400)) { [weak self] in
+    underlyingQueue.asyncAfter(deadline: .after(delay)) { [weak self] in
       // The session retains the waiting request. A cancelled request isn't retained and is released immediately.
       self?.beginAnotherRound()
     }

@@ -350,14 +350,3 @@ extension URLSessionConfiguration.Snapshot {
     Timeouts(everyPhase: Duration(timeout: interval), total: Duration(timeout: timeoutIntervalForResource))
   }
 }
-
-extension Duration {
-  /// Converts a timeout in seconds to a duration of at most 100 years. Returns nil, which means no limit, unless the timeout is
-  /// finite and positive.
-  init?(timeout seconds: TimeInterval) {
-    // 100 years, which is far below the maximum of the clock.
-    let limit: TimeInterval = 100 * 365 * 24 * 60 * 60
-    guard seconds > 0, seconds.isFinite else { return nil }
-    self = .seconds(min(seconds, limit))
-  }
-}
